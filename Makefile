@@ -1,0 +1,120 @@
+# kvplan.  GNU make 4.x.  "make help" lists the targets.
+comma   := ,
+empty   :=
+space   := $(empty) $(empty)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CFLAGS  ?= -O2 -g
+VERSION := 0.1.0
+SOVERSION := 0
+# make SAN=address,undefined test   builds in its own directory.
+# So does another compiler: make CC=clang.
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+B       := build$(if $(filter-out gcc,$(notdir $(CC))),-$(notdir $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wwrite-strings -Wvla -Wswitch-enum -Wundef $(if $(STRICT),-Werror)
+HARDEN := -fPIC -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN_LINK := -Wl,-z,relro,-z,now -Wl,-z,noexecstack
+CPP     := -Iinclude -Isrc -D_XOPEN_SOURCE=700 -DKVP_VERSION='"$(VERSION)"'
+COMPILE  = $(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(CFLAGS) $(SANFLAGS) -MMD -MP -c -o $@ $<
+LINK     = $(CC) -pie $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@';)
+
+# Static where nothing else is asked for: LDLIBS holds what libkvplan needs.
+LDLIBS  ?= -lcjson
+CHECK_CFLAGS ?= $(patsubst -I%,-isystem %,$(shell pkg-config --cflags check 2>/dev/null))
+CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null)
+
+in       = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
+obj      = $(patsubst %.c,$(B)/%.o,$(1))
+LAYERS  := base model plan check
+KVCHECK_MAIN := src/check/kvcheck_main.c
+LIB_SRC := $(filter-out $(KVCHECK_MAIN),$(call in,$(LAYERS:%=src/%)))
+LIB     := $(B)/libkvplan.a
+SO      := $(B)/libkvplan.so.$(SOVERSION)
+MAP     := src/libkvplan.map
+MAN     := $(sort $(wildcard man/*))
+
+.PHONY: all deps demo test bench headers layers symbols sizes man install uninstall clean help
+.DELETE_ON_ERROR:
+all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
+
+deps:                           ## install the Debian packages kvplan needs
+	$(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
+	  gcc clang libclang-rt-14-dev libc6-dev pkg-config libcjson-dev check mandoc jq \
+	  universal-ctags git'
+
+$(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
+	$(call say,LD)$(LINK)
+# Linked from base + model + check and nothing else.  The day the checker
+# leans on the planner, this link fails.
+$(B)/kvcheck: $(call obj,$(call in,src/base src/model src/check))
+	$(call say,LD)$(LINK)
+$(LIB): $(call obj,$(LIB_SRC))
+	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
+$(SO): $(call obj,$(LIB_SRC)) $(MAP)
+	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) \
+	  -Wl,-soname,$(notdir $@) -Wl,--version-script,$(MAP) -o $@ $(filter %.o,$^) $(LDLIBS)
+$(B)/libkvplan.so: $(SO)
+	$(Q)ln -sf $(notdir $<) $@
+$(B)/kvplan.pc: Makefile
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
+	  'Description: plans and proves the memory layout of LLM KV caches' \
+	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
+	  'Libs.private: -lcjson' 'Cflags: -I$${prefix}/include' > $@
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE)
+
+include tests/tests.mk
+
+demo: all                       ## plan and verify the published layout
+	$(Q)$(B)/kvplan plan -o $(B)/demo.plan.json layouts/kimi-k3.1-pro-tp16-dcp16.json
+	$(Q)$(B)/kvplan verify --geometry=layouts/kimi-k3.1-pro-tp16-dcp16.json $(B)/demo.plan.json
+	$(Q)$(B)/kvcheck $(B)/demo.plan.json
+
+headers:                        ## every header compiles alone
+	$(Q)set -e; for h in include/kvplan/*.h $(wildcard src/*/*.h); do \
+	  $(CC) -std=c11 $(CPP) $(WARN) -Werror -fsyntax-only -x c $$h; done
+# What the objects of a layer must never have read (from the .d files, so
+# includes of includes count too).  The umbrella header is for users.
+never_base    := src/(model|plan|check|cli)/|kvplan/(kvplan|geometry|plan|pack|verify)\.h
+never_model   := src/(plan|check|cli)/|kvplan/(kvplan|pack|verify)\.h
+never_plan    := src/(check|cli)/|kvplan/(kvplan|verify)\.h
+never_check   := src/(plan|cli)/|kvplan/(kvplan|pack)\.h
+layers: all                     ## no include against the arrows
+	$(Q)bad=0; $(foreach l,$(LAYERS),grep -lE '$(never_$(l))' $(B)/src/$(l)/*.d && bad=1;) \
+	  grep -rl 'cJSON\.h' src include | grep -v '^src/base/json\.c$$' && bad=1; \
+	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
+symbols: all                    ## the shared library exports the public headers, no more
+	$(Q)sh tests/gates/symbols.sh $(SO) $(MAP)
+sizes:                          ## report file and function sizes, refuse the too large
+	$(Q)sh tests/gates/sizes.sh
+man:                            ## lint the manual
+	$(Q)mandoc -Tlint -Wwarning $(MAN)
+install: all                    ## honours PREFIX and DESTDIR
+	install -Dm755 -t $(DESTDIR)$(PREFIX)/bin $(B)/kvplan $(B)/kvcheck
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
+	install -Dm755 -t $(DESTDIR)$(PREFIX)/lib $(SO)
+	ln -sf $(notdir $(SO)) $(DESTDIR)$(PREFIX)/lib/libkvplan.so
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/include/kvplan include/kvplan/*.h
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/pkgconfig $(B)/kvplan.pc
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(MAN))
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(MAN))
+uninstall:                      ## remove what install put there
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/kvplan bin/kvcheck lib/libkvplan.a \
+	  lib/libkvplan.so lib/$(notdir $(SO)) lib/pkgconfig/kvplan.pc \
+	  $(patsubst man/%,share/man/man1/%,$(filter %.1,$(MAN))) \
+	  $(patsubst man/%,share/man/man5/%,$(filter %.5,$(MAN))))
+	rm -rf $(DESTDIR)$(PREFIX)/include/kvplan
+clean:                          ## remove every build directory
+	rm -rf build build-*
+help:                           ## this list
+	@awk -F':|##' '/^[a-z]+:.*##/ {printf "  make %-10s %s\n", $$1, $$NF}' Makefile tests/tests.mk
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

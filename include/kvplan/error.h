@@ -1,0 +1,45 @@
+/*
+ * Errors as values.
+ *
+ * A function that can fail returns int: KVP_OK (0) or one negative
+ * enum kvp_code, and takes a struct kvp_error * as its last parameter.  The
+ * caller owns that struct; it may be NULL where the text is not wanted.
+ * Reporting never allocates, so an out-of-memory error is reported whole.
+ *
+ * The library never prints, exits or reads the environment.
+ */
+#ifndef KVPLAN_ERROR_H
+#define KVPLAN_ERROR_H
+
+enum kvp_code {
+	KVP_OK = 0,
+
+	/* The input's fault. */
+	KVP_ESYNTAX = -10,	/* not JSON; the text names line and column */
+	KVP_EINPUT = -11,	/* JSON that breaks the format: a key, type,
+				   range, or two keys that contradict */
+	KVP_ELIMIT = -12,	/* well formed, but beyond a stated limit */
+
+	/* The input is sound and the answer is no. */
+	KVP_EINFEASIBLE = -20,	/* the rows do not fit the aliased backing */
+
+	/* The environment's fault. */
+	KVP_ENOMEM = -30,
+	KVP_EIO = -31,		/* a file could not be read or written */
+
+	/* kvplan's fault.  Please report it. */
+	KVP_EBUG = -40
+};
+
+/* Longest message with its terminating zero; longer ones are cut. */
+#define KVP_ERROR_MAX 1024
+
+struct kvp_error {
+	int code;		/* enum kvp_code; KVP_OK when empty */
+	char text[KVP_ERROR_MAX];
+};
+
+/* The name of a code, as in "KVP_EINPUT"; "KVP_?" for an unknown one. */
+const char *kvp_code_name(int code);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * kvplan: plans, proves and realizes the physical memory layout of LLM KV
+ * caches.  This header includes every other one.
+ *
+ *   geometry.h   the input: pages, rows, planes, ranks, access
+ *   pack.h       geometry -> plan
+ *   plan.h       the output: the chunk map and what it states
+ *   verify.h     plan -> verdict, worked out apart from the planner
+ *
+ * Thread safety: the library has no state.  Calls on different objects may
+ * run at the same time; one object must not be changed while it is used.
+ */
+#ifndef KVPLAN_KVPLAN_H
+#define KVPLAN_KVPLAN_H
+
+#include <kvplan/error.h>
+#include <kvplan/geometry.h>
+#include <kvplan/pack.h>
+#include <kvplan/plan.h>
+#include <kvplan/span.h>
+#include <kvplan/verify.h>
+
+#endif

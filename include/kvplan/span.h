@@ -1,0 +1,14 @@
+/*
+ * A half-open range of page numbers, [first, end).  first < end always.
+ */
+#ifndef KVPLAN_SPAN_H
+#define KVPLAN_SPAN_H
+
+#include <stdint.h>
+
+struct kvp_span {
+	uint64_t first;
+	uint64_t end;
+};
+
+#endif

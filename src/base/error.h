@@ -1,0 +1,27 @@
+/*
+ * Filling a struct kvp_error.  Both functions return the error's code, so
+ * that callers can write  return kvp_error_set(err, KVP_EINPUT, ...).
+ */
+#ifndef KVPLAN_BASE_ERROR_H
+#define KVPLAN_BASE_ERROR_H
+
+#include <kvplan/error.h>
+
+#ifdef __GNUC__
+#define KVP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define KVP_PRINTF(fmt, args)
+#endif
+
+/* Set code and text.  err may be NULL. */
+int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
+	KVP_PRINTF(3, 4);
+
+/* Put "context: " in front of the text, keep the code and return it. */
+int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
+	KVP_PRINTF(3, 4);
+
+/* KVP_ENOMEM with the one text it always has. */
+int kvp_error_nomem(struct kvp_error *err);
+
+#endif

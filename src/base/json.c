@@ -1,0 +1,436 @@
+/*
+ * Reading a checked JSON text: objects and arrays are walked where they
+ * stand, strings are decoded by cJSON.  Numbers are read from their digits:
+ * cJSON keeps a double, which cannot tell 9007199254740990.6 from an
+ * integer.  No other file includes cJSON.h.
+ */
+#include "base/json.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static const char *skip_blanks(const char *p)
+{
+	while (is_blank(*p))
+		p++;
+	return p;
+}
+
+int json_open(struct json_text *in, struct json_at *root, const char *source,
+	      const char *text, size_t len, struct kvp_error *err)
+{
+	int code;
+
+	*in = (struct json_text){ source, text, text + len };
+	*root = (struct json_at){ .in = in };
+	code = json_scan(in, err);
+	if (code)
+		return code;
+	root->p = skip_blanks(text);
+	return KVP_OK;
+}
+
+/* The pointer of a place, written from its root down. */
+static size_t pointer_text(const struct json_at *at, char *text, size_t size)
+{
+	size_t used;
+	int len;
+
+	if (!at->up)
+		return 0;
+	used = pointer_text(at->up, text, size);
+	if (used >= size)
+		return used;
+	if (at->key)
+		len = snprintf(text + used, size - used, "/%s", at->key);
+	else
+		len = snprintf(text + used, size - used, "/%zu", at->index);
+	return used + (size_t)len;
+}
+
+int json_fail(const struct json_at *at, struct kvp_error *err, int code,
+	      const char *format, ...)
+{
+	char place[256] = "";
+	char text[KVP_ERROR_MAX], *p;
+	va_list args;
+
+	pointer_text(at, place, sizeof(place));
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (p = text; *p; p++)		/* one error is one line */
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return kvp_error_set(err, code, "%s: %s: %s", at->in->source,
+			     *place ? place : "/", text);
+}
+
+enum json_type json_type(const struct json_at *at)
+{
+	switch (*at->p) {
+	case '{':
+		return JSON_OBJECT;
+	case '[':
+		return JSON_ARRAY;
+	case '"':
+		return JSON_STRING;
+	case 't':
+	case 'f':
+		return JSON_BOOL;
+	case 'n':
+		return JSON_NULL;
+	default:
+		return JSON_NUMBER;
+	}
+}
+
+static int expect(const struct json_at *at, enum json_type type,
+		  const char *wanted, struct kvp_error *err)
+{
+	static const char *const names[] = {
+		[JSON_NULL] = "null", [JSON_BOOL] = "true or false",
+		[JSON_NUMBER] = "a number", [JSON_STRING] = "a string",
+		[JSON_ARRAY] = "a list", [JSON_OBJECT] = "an object",
+	};
+
+	if (json_type(at) == type)
+		return KVP_OK;
+	return json_fail(at, err, KVP_EINPUT, "is %s, must be %s",
+			 names[json_type(at)], wanted);
+}
+
+static const char *skip_string(const char *p)
+{
+	for (p++; *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p + 1;
+}
+
+/*
+ * Past a value and the blanks behind it.  The text is known to be good, so
+ * only strings and brackets need to be told apart.
+ */
+static const char *skip_value(const char *p, const char *end)
+{
+	int depth = 0;
+
+	do {
+		switch (*p) {
+		case '"':
+			p = skip_string(p);
+			break;
+		case '{':
+		case '[':
+			depth++;
+			p++;
+			break;
+		case '}':
+		case ']':
+			depth--;
+			p++;
+			break;
+		case ',':
+		case ':':
+			p++;
+			break;
+		default:	/* a number or a word */
+			while (p < end && (isalnum((unsigned char)*p) ||
+					   *p == '.' || *p == '-' || *p == '+'))
+				p++;
+		}
+		while (p < end && is_blank(*p))
+			p++;
+	} while (depth);
+	return p;
+}
+
+/* Decode the string at p; NULL when there is no memory. */
+static char *decode(const char *p, const char *end)
+{
+	const char *past = skip_string(p);
+	cJSON *item;
+	char *text = NULL;
+
+	assert(past <= end);
+	(void)end;
+	item = cJSON_ParseWithLength(p, (size_t)(past - p));
+	if (item) {
+		text = item->valuestring;
+		item->valuestring = NULL;	/* moved out */
+		cJSON_Delete(item);
+	}
+	return text;
+}
+
+/* Does the key at p (its opening quote) spell `name`? */
+static int key_is(const char *p, const char *end, const char *name, bool *is,
+		  struct kvp_error *err)
+{
+	size_t len = strlen(name);
+	const char *past = skip_string(p);
+	char *key;
+
+	if (!memchr(p, '\\', (size_t)(past - p))) {
+		*is = (size_t)(past - p) == len + 2 &&
+		      !memcmp(p + 1, name, len);
+		return KVP_OK;
+	}
+	key = decode(p, end);
+	if (!key)
+		return kvp_error_nomem(err);
+	*is = !strcmp(key, name);
+	free(key);
+	return KVP_OK;
+}
+
+static int unknown_key(const struct json_at *at, const char *p,
+		       const struct json_field *fields, size_t count,
+		       struct kvp_error *err)
+{
+	char known[512] = "", shown[KVP_ERROR_MAX / 16];
+	size_t i, used = 0, len = (size_t)(skip_string(p) - p) - 2;
+	struct json_at member = *at;
+
+	snprintf(shown, sizeof(shown), "%.*s", (int)(len > 60 ? 60 : len),
+		 p + 1);
+	for (i = 0; shown[i]; i++)
+		if (shown[i] < 0x20 || shown[i] > 0x7e)
+			shown[i] = '?';
+	for (i = 0; i < count && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used,
+					 "%s%s", i ? ", " : "",
+					 fields[i].name);
+	member.up = at;
+	member.key = shown;
+	return json_fail(&member, err, KVP_EINPUT,
+			 "unknown key; known here: %s", known);
+}
+
+static int find_field(const struct json_at *at, const char *p,
+		      const struct json_field *fields, size_t count,
+		      size_t *found, struct kvp_error *err)
+{
+	bool is;
+	size_t i;
+	int code;
+
+	for (i = 0; i < count; i++) {
+		code = key_is(p, at->in->end, fields[i].name, &is, err);
+		if (code)
+			return code;
+		if (is) {
+			*found = i;
+			return KVP_OK;
+		}
+	}
+	return unknown_key(at, p, fields, count, err);
+}
+
+int json_object(const struct json_at *at, const struct json_field *fields,
+		size_t count, struct json_at *values, struct kvp_error *err)
+{
+	const char *p;
+	size_t i, guess = 0;
+	int code = expect(at, JSON_OBJECT, "an object", err);
+
+	if (code)
+		return code;
+	for (i = 0; i < count; i++)
+		values[i] = (struct json_at){ .in = at->in, .up = at,
+					      .key = fields[i].name };
+	for (p = skip_blanks(at->p + 1); *p != '}'; guess = i + 1) {
+		/* Keys mostly stand in the table's order: begin there. */
+		bool is = false;
+
+		i = guess;
+		if (guess < count) {
+			code = key_is(p, at->in->end, fields[i].name, &is, err);
+			if (code)
+				return code;
+		}
+		if (!is)
+			code = find_field(at, p, fields, count, &i, err);
+		if (code)
+			return code;
+		if (values[i].p)
+			return json_fail(&values[i], err, KVP_EINPUT,
+				"given twice; one of them must go");
+		p = skip_blanks(skip_blanks(skip_string(p)) + 1);
+		values[i].p = p;
+		p = skip_value(p, at->in->end);
+		if (*p == ',')
+			p = skip_blanks(p + 1);
+	}
+	for (i = 0; i < count; i++)
+		if (fields[i].required && !values[i].p)
+			return json_fail(&values[i], err, KVP_EINPUT,
+					 "missing; this key is required");
+	return KVP_OK;
+}
+
+int json_member(const struct json_at *at, const char *name,
+		struct json_at *value, struct kvp_error *err)
+{
+	const char *p;
+	bool is;
+	int code = expect(at, JSON_OBJECT, "an object", err);
+
+	*value = (struct json_at){ .in = at->in, .up = at, .key = name };
+	if (code)
+		return code;
+	for (p = skip_blanks(at->p + 1); *p != '}';) {
+		code = key_is(p, at->in->end, name, &is, err);
+		if (code)
+			return code;
+		p = skip_blanks(skip_blanks(skip_string(p)) + 1);
+		if (is) {
+			value->p = p;
+			return KVP_OK;
+		}
+		p = skip_value(p, at->in->end);
+		if (*p == ',')
+			p = skip_blanks(p + 1);
+	}
+	return KVP_OK;
+}
+
+int json_list_begin(struct json_list *list, const struct json_at *at,
+		    struct kvp_error *err)
+{
+	int code = expect(at, JSON_ARRAY, "a list", err);
+
+	*list = (struct json_list){ .at = at };
+	if (!code)
+		list->p = skip_blanks(at->p + 1);
+	return code;
+}
+
+bool json_list_next(struct json_list *list, struct json_at *element)
+{
+	const struct json_at *at = list->at;
+
+	if (list->index) {
+		list->p = skip_value(list->p, at->in->end);
+		if (*list->p == ',')
+			list->p = skip_blanks(list->p + 1);
+	}
+	if (*list->p == ']')
+		return false;
+	*element = (struct json_at){ .in = at->in, .up = at,
+				     .index = list->index++, .p = list->p };
+	return true;
+}
+
+int json_list_count(const struct json_at *at, size_t most, size_t *count,
+		    struct kvp_error *err)
+{
+	struct json_list list;
+	struct json_at element;
+	int code = json_list_begin(&list, at, err);
+
+	if (code)
+		return code;
+	while (json_list_next(&list, &element))
+		if (list.index > most)
+			return json_fail(at, err, KVP_ELIMIT,
+				"more than %zu entries", most);
+	*count = list.index;
+	return KVP_OK;
+}
+
+int json_bool(const struct json_at *at, bool *out, struct kvp_error *err)
+{
+	int code = expect(at, JSON_BOOL, "true or false", err);
+
+	if (!code)
+		*out = *at->p == 't';
+	return code;
+}
+
+static int decode_string(const struct json_at *at, char **out,
+			 struct kvp_error *err)
+{
+	int code = expect(at, JSON_STRING, "a string", err);
+
+	if (code)
+		return code;
+	*out = decode(at->p, at->in->end);
+	return *out ? KVP_OK : kvp_error_nomem(err);
+}
+
+/* Characters of valid UTF-8 text; *printable where none is a control. */
+static size_t characters(const char *text, bool *printable)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t count = 0;
+
+	*printable = true;
+	for (; *p; p++) {
+		count += (*p & 0xc0) != 0x80;
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
+			*printable = false;
+	}
+	return count;
+}
+
+int json_string(const struct json_at *at, size_t most, char **out,
+		struct kvp_error *err)
+{
+	bool printable;
+	size_t count;
+	char *text;
+	int code = decode_string(at, &text, err);
+
+	if (code)
+		return code;
+	count = characters(text, &printable);
+	if (!count || count > most)
+		code = json_fail(at, err, KVP_EINPUT,
+			"has %zu characters, must have 1 to %zu", count, most);
+	else if (!printable)
+		code = json_fail(at, err, KVP_EINPUT,
+			"holds a control character, must be printable");
+	if (code)
+		free(text);
+	else
+		*out = text;
+	return code;
+}
+
+int json_choice(const struct json_at *at, const char *const *names,
+		size_t count, size_t *out, struct kvp_error *err)
+{
+	char known[128] = "";
+	size_t i, used = 0;
+	char *text;
+	int code = decode_string(at, &text, err);
+
+	if (code)
+		return code;
+	for (i = 0; i < count && strcmp(text, names[i]); i++)
+		if (used < sizeof(known))
+			used += (size_t)snprintf(known + used,
+				sizeof(known) - used, "%s\"%s\"",
+				i ? ", " : "", names[i]);
+	if (i == count)
+		code = json_fail(at, err, KVP_EINPUT,
+				 "is \"%.60s\", must be one of %s", text,
+				 known);
+	else
+		*out = i;
+	free(text);
+	return code;
+}

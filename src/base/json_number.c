@@ -1,0 +1,176 @@
+/*
+ * Whole numbers, exactly: a number counts as an integer when its decimal
+ * digits say so ("2.0", "1e3"), however it is written, and is refused when
+ * they do not, however small the fraction.
+ */
+#include <string.h>
+
+#include "base/json.h"
+
+struct digits {
+	uint64_t mantissa;	/* without trailing zeros */
+	int64_t scale;		/* times ten to this power */
+	bool negative;
+	bool big;		/* the mantissa passed 2^53 - 1 */
+};
+
+/* Append a digit; zeros wait in scale until a digit follows them. */
+static void add_digit(struct digits *d, int64_t *zeros, unsigned digit)
+{
+	if (!digit) {
+		++*zeros;
+		return;
+	}
+	for (; *zeros > 0 && d->mantissa && !d->big; --*zeros) {
+		d->mantissa *= 10;
+		d->big = d->mantissa > JSON_NUMBER_MAX;
+	}
+	*zeros = 0;
+	if (!d->big)
+		d->mantissa = d->mantissa * 10 + digit;
+	d->big = d->big || d->mantissa > JSON_NUMBER_MAX;
+}
+
+static int64_t exponent(const char *p, const char *end)
+{
+	bool negative = false;
+	int64_t value = 0;
+
+	if (p < end && (*p == '+' || *p == '-'))
+		negative = *p++ == '-';
+	for (; p < end && *p >= '0' && *p <= '9'; p++)
+		if (value < INT64_C(1) << 40)
+			value = value * 10 + (*p - '0');
+	return negative ? -value : value;
+}
+
+static struct digits read_digits(const char *p, const char *end)
+{
+	struct digits d = { 0 };
+	int64_t zeros = 0, fraction = 0;
+	bool point = false;
+
+	if (*p == '-') {
+		d.negative = true;
+		p++;
+	}
+	for (; p < end && (*p == '.' || (*p >= '0' && *p <= '9')); p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		fraction += point;
+		add_digit(&d, &zeros, (unsigned)(*p - '0'));
+	}
+	d.scale = zeros - fraction;
+	if (p < end && (*p == 'e' || *p == 'E'))
+		d.scale += exponent(p + 1, end);
+	return d;
+}
+
+/* The number as it stands in the text, cut to fit. */
+static const char *token(const struct json_at *at, char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < size && at->p + i < at->in->end &&
+	     at->p[i] && strchr("+-.eE0123456789", at->p[i]); i++)
+		text[i] = at->p[i];
+	text[i] = '\0';
+	return text;
+}
+
+static int whole(const struct json_at *at, uint64_t *out,
+		 struct kvp_error *err)
+{
+	struct digits d = read_digits(at->p, at->in->end);
+	char text[40];
+
+	if (d.mantissa && d.negative)
+		return json_fail(at, err, KVP_EINPUT,
+			"is %s, must not be negative",
+			token(at, text, sizeof(text)));
+	if (d.mantissa && d.scale < 0)
+		return json_fail(at, err, KVP_EINPUT,
+			"is %s, must be a whole number",
+			token(at, text, sizeof(text)));
+	for (; d.mantissa && d.scale && !d.big; d.scale--) {
+		d.mantissa *= 10;
+		d.big = d.mantissa > JSON_NUMBER_MAX;
+	}
+	if (d.big)
+		return json_fail(at, err, KVP_EINPUT,
+			"is %s, must be at most 9007199254740991 (2^53 - 1)",
+			token(at, text, sizeof(text)));
+	*out = d.mantissa;
+	return KVP_OK;
+}
+
+static int in_range(const struct json_at *at, uint64_t low, uint64_t high,
+		    uint64_t value, uint64_t *out, struct kvp_error *err)
+{
+	if (value < low)
+		return json_fail(at, err, KVP_EINPUT,
+			"is %llu, must be at least %llu",
+			(unsigned long long)value, (unsigned long long)low);
+	if (value > high)
+		return json_fail(at, err, KVP_ELIMIT,
+			"is %llu, must be at most %llu",
+			(unsigned long long)value, (unsigned long long)high);
+	*out = value;
+	return KVP_OK;
+}
+
+int json_u64(const struct json_at *at, uint64_t low, uint64_t high,
+	     uint64_t *out, struct kvp_error *err)
+{
+	uint64_t value = 0;
+	int code;
+
+	if (json_type(at) != JSON_NUMBER)
+		return json_fail(at, err, KVP_EINPUT,
+				 "must be a whole number");
+	code = whole(at, &value, err);
+	return code ? code : in_range(at, low, high, value, out, err);
+}
+
+/* The factor of a unit at p that ends with the closing quote; 0: none. */
+static uint64_t unit_factor(const char *p)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	size_t i, len;
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		len = strlen(units[i]);
+		if (!strncmp(p, units[i], len) && p[len] == '"')
+			return UINT64_C(1) << (10 * i);
+	}
+	return 0;
+}
+
+int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
+	       struct kvp_error *err)
+{
+	uint64_t value = 0, factor;
+	const char *p = at->p;
+
+	if (json_type(at) == JSON_NUMBER)
+		return json_u64(at, low, JSON_NUMBER_MAX, out, err);
+	if (json_type(at) != JSON_STRING || p[1] < '0' || p[1] > '9')
+		goto bad;
+	for (p++; *p >= '0' && *p <= '9'; p++)
+		if (value <= JSON_NUMBER_MAX)
+			value = value * 10 + (uint64_t)(*p - '0');
+	if (*p == ' ')
+		p++;
+	factor = unit_factor(p);
+	if (!factor)
+		goto bad;
+	if (value > JSON_NUMBER_MAX / factor)
+		return json_fail(at, err, KVP_EINPUT, "is more than "
+			"9007199254740991 bytes (2^53 - 1)");
+	return in_range(at, low, JSON_NUMBER_MAX, value * factor, out, err);
+bad:
+	return json_fail(at, err, KVP_EINPUT, "must be a whole number of bytes "
+		"or text such as \"2 MiB\" (B, KiB, MiB, GiB, TiB)");
+}

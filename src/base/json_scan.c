@@ -1,0 +1,309 @@
+/*
+ * The grammar of JSON (RFC 8259), checked to the letter before anything is
+ * read: cJSON takes control characters for blanks, "01" and "1." for
+ * numbers, NUL bytes for ends and any bytes for UTF-8.
+ */
+#include <string.h>
+
+#include "base/json.h"
+
+struct scan {
+	const struct json_text *in;
+	const char *p;
+	struct kvp_error *err;
+};
+
+/* Lines and columns are counted only when there is something to report. */
+static int broken(const struct scan *s, const char *at, const char *what)
+{
+	unsigned long line = 1, column = 1;
+	const char *p;
+
+	for (p = s->in->text; p < at; p++) {
+		if (*p == '\n') {
+			line++;
+			column = 1;
+		} else if (((unsigned char)*p & 0xc0) != 0x80) {
+			column++;
+		}
+	}
+	return kvp_error_set(s->err, KVP_ESYNTAX, "%s:%lu:%lu: %s",
+			     s->in->source, line, column, what);
+}
+
+static bool at_end(const struct scan *s)
+{
+	return s->p == s->in->end;
+}
+
+static void skip_blanks(struct scan *s)
+{
+	while (!at_end(s) && (*s->p == ' ' || *s->p == '\n' ||
+			      *s->p == '\r' || *s->p == '\t'))
+		s->p++;
+}
+
+static bool is_digit(const struct scan *s)
+{
+	return !at_end(s) && *s->p >= '0' && *s->p <= '9';
+}
+
+static int scan_digits(struct scan *s, const char *what)
+{
+	if (!is_digit(s))
+		return broken(s, s->p, what);
+	while (is_digit(s))
+		s->p++;
+	return KVP_OK;
+}
+
+static int scan_number(struct scan *s)
+{
+	int code;
+
+	if (*s->p == '-')
+		s->p++;
+	if (!at_end(s) && *s->p == '0') {
+		s->p++;
+		if (is_digit(s))
+			return broken(s, s->p,
+				"a number may not begin with 0; remove the 0");
+	} else {
+		code = scan_digits(s, "a digit must follow the sign");
+		if (code)
+			return code;
+	}
+	if (!at_end(s) && *s->p == '.') {
+		s->p++;
+		code = scan_digits(s, "a digit must follow the point");
+		if (code)
+			return code;
+	}
+	if (!at_end(s) && (*s->p == 'e' || *s->p == 'E')) {
+		s->p++;
+		if (!at_end(s) && (*s->p == '+' || *s->p == '-'))
+			s->p++;
+		return scan_digits(s, "a digit must follow the exponent");
+	}
+	return KVP_OK;
+}
+
+/* Length of a well-formed UTF-8 sequence at p (RFC 3629), or 0. */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
+		     p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	size_t i;
+
+	if (!len || len > left)
+		return 0;
+	for (i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+/* Four hexadecimal digits at s->p as a number, or -1. */
+static long hex4(const struct scan *s)
+{
+	long value = 0;
+	int i;
+
+	if (s->in->end - s->p < 4)
+		return -1;
+	for (i = 0; i < 4; i++) {
+		char c = s->p[i];
+
+		if (c >= '0' && c <= '9')
+			value = value * 16 + (c - '0');
+		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			value = value * 16 + ((c | 32) - 'a' + 10);
+		else
+			return -1;
+	}
+	return value;
+}
+
+/* After "\u": one code unit, or a surrogate pair. */
+static int scan_unicode(struct scan *s, const char *start)
+{
+	long unit = hex4(s);
+
+	if (unit < 0)
+		return broken(s, start, "\\u needs four hexadecimal digits");
+	if (!unit)
+		return broken(s, start, "\\u0000 may not stand in a string");
+	s->p += 4;
+	if (unit >= 0xd800 && unit <= 0xdbff) {
+		if (s->in->end - s->p < 6 || s->p[0] != '\\' ||
+		    s->p[1] != 'u')
+			return broken(s, start, "half a surrogate pair");
+		s->p += 2;
+		unit = hex4(s);
+		if (unit < 0xdc00 || unit > 0xdfff)
+			return broken(s, start, "half a surrogate pair");
+		s->p += 4;
+	} else if (unit >= 0xdc00 && unit <= 0xdfff) {
+		return broken(s, start, "half a surrogate pair");
+	}
+	return KVP_OK;
+}
+
+static int scan_escape(struct scan *s)
+{
+	const char *start = s->p++;
+
+	if (at_end(s))
+		return broken(s, s->p, "the text ends inside a string");
+	if (*s->p == 'u') {
+		s->p++;
+		return scan_unicode(s, start);
+	}
+	if (!*s->p || !strchr("\"\\/bfnrt", *s->p))
+		return broken(s, start, "unknown escape in a string");
+	s->p++;
+	return KVP_OK;
+}
+
+static int scan_string(struct scan *s)
+{
+	size_t len;
+	int code;
+
+	for (s->p++; !at_end(s) && *s->p != '"';) {
+		if ((unsigned char)*s->p < 0x20)
+			return broken(s, s->p,
+				"control character in a string; escape it");
+		if (*s->p == '\\') {
+			code = scan_escape(s);
+			if (code)
+				return code;
+			continue;
+		}
+		len = utf8_length((const unsigned char *)s->p,
+				  (size_t)(s->in->end - s->p));
+		if (!len)
+			return broken(s, s->p, "not UTF-8");
+		s->p += len;
+	}
+	if (at_end(s))
+		return broken(s, s->p, "the text ends inside a string");
+	s->p++;
+	return KVP_OK;
+}
+
+static int scan_word(struct scan *s)
+{
+	static const char *const words[] = { "true", "false", "null" };
+	size_t i, len;
+
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		len = strlen(words[i]);
+		if ((size_t)(s->in->end - s->p) >= len &&
+		    !memcmp(s->p, words[i], len)) {
+			s->p += len;
+			return KVP_OK;
+		}
+	}
+	if (*s->p == '\0')
+		return broken(s, s->p, "NUL byte; a text file has none");
+	if (s->in->end - s->p >= 3 && !memcmp(s->p, "\xef\xbb\xbf", 3))
+		return broken(s, s->p,
+			      "byte-order mark; save the file without it");
+	return broken(s, s->p, "expected a value");
+}
+
+static int scan_value(struct scan *s, int depth);
+
+static int scan_key(struct scan *s)
+{
+	int code;
+
+	if (at_end(s) || *s->p != '"')
+		return broken(s, s->p, at_end(s) ?
+			      "the text ends inside an object" :
+			      "expected a key in double quotes");
+	code = scan_string(s);
+	if (code)
+		return code;
+	skip_blanks(s);
+	if (at_end(s) || *s->p != ':')
+		return broken(s, s->p, "expected ':' after the key");
+	s->p++;
+	return KVP_OK;
+}
+
+/* An object (close '}') or an array (close ']'); s->p is on its opening. */
+static int scan_container(struct scan *s, char close, int depth)
+{
+	bool object = close == '}';
+	int code;
+
+	if (depth == JSON_DEPTH_MAX)
+		return broken(s, s->p, "nested deeper than 16");
+	s->p++;
+	skip_blanks(s);
+	if (!at_end(s) && *s->p == close) {
+		s->p++;
+		return KVP_OK;
+	}
+	for (;;) {
+		skip_blanks(s);
+		code = object ? scan_key(s) : KVP_OK;
+		if (!code)
+			code = scan_value(s, depth + 1);
+		if (code)
+			return code;
+		skip_blanks(s);
+		if (at_end(s))
+			return broken(s, s->p, object ?
+				      "the text ends inside an object" :
+				      "the text ends inside an array");
+		if (*s->p == close)
+			break;
+		if (*s->p != ',')
+			return broken(s, s->p, object ?
+				      "expected ',' or '}'" :
+				      "expected ',' or ']'");
+		s->p++;
+	}
+	s->p++;
+	return KVP_OK;
+}
+
+static int scan_value(struct scan *s, int depth)
+{
+	skip_blanks(s);
+	if (at_end(s))
+		return broken(s, s->p, s->p == s->in->text ? "empty text" :
+			      "the text ends where a value should be");
+	switch (*s->p) {
+	case '{':
+		return scan_container(s, '}', depth);
+	case '[':
+		return scan_container(s, ']', depth);
+	case '"':
+		return scan_string(s);
+	default:
+		if (*s->p == '-' || is_digit(s))
+			return scan_number(s);
+		return scan_word(s);
+	}
+}
+
+int json_scan(const struct json_text *in, struct kvp_error *err)
+{
+	struct scan s = { .in = in, .p = in->text, .err = err };
+	int code = scan_value(&s, 0);
+
+	if (code)
+		return code;
+	skip_blanks(&s);
+	if (!at_end(&s))
+		return broken(&s, s.p, *s.p ? "text after the end of the value"
+			      : "NUL byte after the end of the value");
+	return KVP_OK;
+}

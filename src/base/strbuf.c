@@ -1,0 +1,115 @@
+/*
+ * A growing text that remembers a failed allocation instead of reporting it
+ * at every call.
+ */
+#include "base/strbuf.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for `more` bytes and the terminating zero. */
+static bool reserve(struct strbuf *b, size_t more)
+{
+	size_t need = b->len + more + 1;
+	size_t room = b->room ? b->room : 256;
+	char *text;
+
+	if (b->failed)
+		return false;
+	if (need <= b->room)
+		return true;
+	while (room < need)
+		room += room / 2;
+	text = realloc(b->text, room);
+	if (!text) {
+		b->failed = true;
+		return false;
+	}
+	b->text = text;
+	b->room = room;
+	return true;
+}
+
+void strbuf_add(struct strbuf *b, const char *text, size_t len)
+{
+	if (!reserve(b, len))
+		return;
+	memcpy(b->text + b->len, text, len);
+	b->len += len;
+	b->text[b->len] = '\0';
+}
+
+void strbuf_str(struct strbuf *b, const char *text)
+{
+	strbuf_add(b, text, strlen(text));
+}
+
+/* Plans hold millions of numbers; printf would be most of the writing. */
+void strbuf_u64(struct strbuf *b, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	strbuf_add(b, digits + at, sizeof(digits) - at);
+}
+
+void strbuf_printf(struct strbuf *b, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	assert(len >= 0);
+	if (!reserve(b, (size_t)len))
+		return;
+	va_start(args, format);
+	vsnprintf(b->text + b->len, (size_t)len + 1, format, args);
+	va_end(args);
+	b->len += (size_t)len;
+}
+
+void strbuf_json_string(struct strbuf *b, const char *text)
+{
+	strbuf_add(b, "\"", 1);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			strbuf_add(b, "\\", 1);
+		if ((unsigned char)*text < 0x20)
+			strbuf_printf(b, "\\u%04x", (unsigned char)*text);
+		else
+			strbuf_add(b, text, 1);
+	}
+	strbuf_add(b, "\"", 1);
+}
+
+int strbuf_detach(struct strbuf *b, char **text, size_t *len,
+		  struct kvp_error *err)
+{
+	*text = NULL;
+	*len = 0;
+	reserve(b, 0);
+	if (b->failed) {
+		strbuf_release(b);
+		return kvp_error_nomem(err);
+	}
+	b->text[b->len] = '\0';
+	*text = b->text;
+	*len = b->len;
+	*b = (struct strbuf){ 0 };
+	return KVP_OK;
+}
+
+void strbuf_release(struct strbuf *b)
+{
+	free(b->text);
+	*b = (struct strbuf){ 0 };
+}

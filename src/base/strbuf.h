@@ -1,0 +1,38 @@
+/*
+ * A growing text.  A failed allocation is remembered in `failed`, further
+ * calls do nothing, so that writers check once at the end.
+ */
+#ifndef KVPLAN_BASE_STRBUF_H
+#define KVPLAN_BASE_STRBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct strbuf {
+	char *text;		/* zero-terminated unless empty */
+	size_t len;
+	size_t room;
+	bool failed;
+};
+
+void strbuf_add(struct strbuf *b, const char *text, size_t len);
+void strbuf_str(struct strbuf *b, const char *text);
+void strbuf_u64(struct strbuf *b, uint64_t value);
+void strbuf_printf(struct strbuf *b, const char *format, ...) KVP_PRINTF(2, 3);
+
+/* A JSON string with its quotes, escaped; `text` is valid UTF-8. */
+void strbuf_json_string(struct strbuf *b, const char *text);
+
+/*
+ * Move the text out; free() it.  On failure *text is NULL and the buffer is
+ * empty all the same.  Errors: KVP_ENOMEM.
+ */
+int strbuf_detach(struct strbuf *b, char **text, size_t *len,
+		  struct kvp_error *err);
+
+void strbuf_release(struct strbuf *b);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Checked 64-bit arithmetic.  Each function answers whether the result
+ * fits; on false *out is untouched.
+ */
+#ifndef KVPLAN_BASE_U64_H
+#define KVPLAN_BASE_U64_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool u64_add(uint64_t a, uint64_t b, uint64_t *out)
+{
+	if (a > UINT64_MAX - b)
+		return false;
+	*out = a + b;
+	return true;
+}
+
+static inline bool u64_mul(uint64_t a, uint64_t b, uint64_t *out)
+{
+	if (b && a > UINT64_MAX / b)
+		return false;
+	*out = a * b;
+	return true;
+}
+
+/* Round up to a multiple of `to`, which must not be 0. */
+static inline bool u64_round_up(uint64_t a, uint64_t to, uint64_t *out)
+{
+	uint64_t rest = a % to;
+
+	assert(to);
+	return u64_add(a, rest ? to - rest : 0, out);
+}
+
+static inline uint64_t u64_ceil_div(uint64_t a, uint64_t b)
+{
+	assert(b);
+	return a / b + (a % b != 0);
+}
+
+static inline uint64_t u64_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t u64_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif

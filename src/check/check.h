@@ -1,0 +1,76 @@
+/*
+ * What one verification works on, and the rules.
+ *
+ * A rule is a short function over struct check.  It reports every finding
+ * and returns KVP_OK, or KVP_ENOMEM when it could not finish.  It may rely
+ * on what the rules it needs have established, see the table in verify.c.
+ */
+#ifndef KVPLAN_CHECK_CHECK_H
+#define KVPLAN_CHECK_CHECK_H
+
+#include <kvplan/verify.h>
+
+#include "check/base_layout.h"
+
+struct check {
+	const struct kvp_plan *plan;
+	const struct kvp_geometry *geometry;
+
+	/* From the geometry alone. */
+	struct check_base base;
+	struct kvp_ranks *readers;	/* [ranks] */
+	uint32_t *reader_pool;
+
+	/* From the plan's chunks. */
+	struct check_order order;
+	size_t naliased;
+
+	/* The base chunks a plan's chunk is cut into: base.order.chunk
+	   [piece_first[i] .. + piece_count[i]).  Filled by the rule
+	   permutation, relied on where it holds. */
+	uint32_t *piece_first;	/* [nchunks] */
+	uint32_t *piece_count;	/* [nchunks] */
+
+	struct kvp_summary truth;
+
+	/* Findings so far, and the rule that reports now. */
+	struct kvp_finding *findings;
+	size_t nfindings;
+	size_t room;
+	enum kvp_rule rule;
+	enum kvp_severity severity;
+	bool no_memory;		/* a finding was lost */
+};
+
+/* Report under the current rule. */
+void check_report(struct check *c, enum kvp_place place, uint64_t index,
+		  const char *what, uint64_t stated, uint64_t expected);
+
+/* Readers and c->truth, worked out from the geometry and the chunk list. */
+int check_truth_make(struct check *c, struct kvp_error *err);
+void check_summary_release(struct kvp_summary *summary);
+
+/* rules_layout.c */
+int check_rule_alignment(struct check *c);
+int check_rule_plane_coverage(struct check *c);
+int check_rule_arena_coverage(struct check *c);
+int check_rule_physical_bytes(struct check *c);
+int check_rule_addresses(struct check *c);
+
+/* rules_pieces.c */
+int check_rule_permutation(struct check *c);
+int check_rule_merge(struct check *c);
+
+/* rules_rows.c */
+int check_rule_conflicts(struct check *c);
+int check_rule_rows(struct check *c);
+
+/* rules_summary.c */
+int check_rule_capacity(struct check *c);
+int check_rule_access(struct check *c);
+int check_rule_entries(struct check *c);
+int check_rule_entry_limit(struct check *c);
+int check_rule_bound(struct check *c);
+int check_rule_headroom(struct check *c);
+
+#endif

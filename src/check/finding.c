@@ -1,0 +1,47 @@
+/*
+ * A finding as text.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <kvplan/verify.h>
+
+static void place_text(const struct kvp_finding *f, char *text, size_t size)
+{
+	const char *list = "";
+
+	switch (f->place) {
+	case KVP_AT_PLAN:
+		snprintf(text, size, "plan");
+		return;
+	case KVP_AT_CHUNK:
+		list = "chunks[";
+		break;
+	case KVP_AT_PLANE:
+		list = "planes[";
+		break;
+	case KVP_AT_ROW:
+		list = "rows[";
+		break;
+	case KVP_AT_RANK:
+		list = "ranks[";
+		break;
+	case KVP_AT_NODE:
+		list = "nodes[";
+		break;
+	}
+	snprintf(text, size, "%s%" PRIu64 "]", list, f->index);
+}
+
+size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
+			size_t size)
+{
+	char place[40];
+	int len;
+
+	place_text(finding, place, sizeof(place));
+	len = snprintf(text, size, "%s: %s: %s %" PRIu64 ", expected %" PRIu64,
+		       kvp_rule_name(finding->rule), place, finding->what,
+		       finding->stated, finding->expected);
+	return len < 0 ? 0 : (size_t)len;
+}

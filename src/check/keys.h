@@ -1,0 +1,46 @@
+/*
+ * A growing list of three-part keys and its sorting: whatever the checker
+ * orders, it orders through this.  Sorting is a merge sort, so hostile input
+ * costs no more than any other, and input in order costs one look.
+ */
+#ifndef KVPLAN_CHECK_KEYS_H
+#define KVPLAN_CHECK_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Compared by a, then b, then c. */
+struct check_key {
+	uint64_t a;
+	uint64_t b;
+	uint64_t c;
+};
+
+struct check_keys {
+	struct check_key *key;
+	size_t count;
+	size_t room;
+	struct check_key *spare;	/* for merging */
+	size_t spare_room;
+};
+
+/* False when there is no memory; the list is then as it was. */
+bool check_keys_add(struct check_keys *k, uint64_t a, uint64_t b, uint64_t c);
+
+/* Ascending.  False when there is no memory. */
+bool check_keys_sort(struct check_keys *k);
+
+void check_keys_release(struct check_keys *k);
+
+static inline int check_key_compare(const struct check_key *x,
+				    const struct check_key *y)
+{
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	if (x->b != y->b)
+		return x->b < y->b ? -1 : 1;
+	return x->c == y->c ? 0 : x->c < y->c ? -1 : 1;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Rules on where chunks lie: alignment, plane-coverage, arena-coverage,
+ * physical-bytes, addresses.  From arena-coverage on, chunks are known to
+ * be aligned and not empty; from addresses on, to tile planes and arena.
+ */
+#include "base/u64.h"
+#include "check/check.h"
+#include "check/conflict.h"
+
+static uint64_t end_of(const struct kvp_chunk *chunk)
+{
+	return chunk->offset + chunk->bytes;
+}
+
+int check_rule_alignment(struct check *c)
+{
+	uint64_t g = c->geometry->granularity;
+	size_t i;
+
+	for (i = 0; i < c->plan->nchunks; i++) {
+		const struct kvp_chunk *chunk = &c->plan->chunks[i];
+
+		if (chunk->offset & (g - 1))
+			check_report(c, KVP_AT_CHUNK, i, "begins at byte",
+				     chunk->offset, chunk->offset & ~(g - 1));
+		if (!chunk->bytes || chunk->bytes & (g - 1))
+			check_report(c, KVP_AT_CHUNK, i, "has bytes",
+				     chunk->bytes,
+				     u64_max(chunk->bytes & ~(g - 1), g));
+		if (chunk->arena != KVP_UNALIASED && chunk->arena & (g - 1))
+			check_report(c, KVP_AT_CHUNK, i,
+				     "begins in the arena at byte",
+				     chunk->arena, chunk->arena & ~(g - 1));
+	}
+	return KVP_OK;
+}
+
+/*
+ * Unaliased chunks come last, by plane and offset.  Only neighbours are
+ * compared: one chunk at the wrong place is one finding, not one for every
+ * chunk after it.
+ */
+static void judge_list_order(struct check *c)
+{
+	const struct kvp_chunk *chunk, *last = NULL;
+	size_t i;
+
+	for (i = 0; i < c->plan->nchunks; i++) {
+		chunk = &c->plan->chunks[i];
+		if (chunk->arena != KVP_UNALIASED) {
+			if (last && last == chunk - 1)
+				check_report(c, KVP_AT_CHUNK, i - 1,
+					     "is unaliased amid aliased ones:",
+					     1, 0);
+			continue;
+		}
+		if (last && chunk->plane < last->plane)
+			check_report(c, KVP_AT_CHUNK, i,
+				     "is unaliased, listed late, of plane",
+				     chunk->plane, last->plane);
+		else if (last && chunk->plane == last->plane &&
+			 chunk->offset < last->offset)
+			check_report(c, KVP_AT_CHUNK, i,
+				     "is unaliased, listed late, at byte",
+				     chunk->offset, end_of(last));
+		last = chunk;
+	}
+}
+
+static void judge_plane(struct check *c, size_t plane)
+{
+	uint64_t pos = 0, backing = c->base.backing[plane];
+	uint32_t i;
+
+	for (i = c->order.first[plane]; i < c->order.first[plane + 1]; i++) {
+		const uint32_t at = c->order.chunk[i];
+		const struct kvp_chunk *chunk = &c->plan->chunks[at];
+
+		/* A gap where it begins later, an overlap where earlier. */
+		if (chunk->offset != pos)
+			check_report(c, KVP_AT_CHUNK, at, "begins at byte",
+				     chunk->offset, pos);
+		if (end_of(chunk) > backing)
+			check_report(c, KVP_AT_CHUNK, at,
+				     "ends beyond its plane at byte",
+				     end_of(chunk), backing);
+		pos = u64_max(pos, end_of(chunk));
+	}
+	if (pos < backing)
+		check_report(c, KVP_AT_PLANE, plane, "is covered up to byte",
+			     pos, backing);
+}
+
+int check_rule_plane_coverage(struct check *c)
+{
+	const size_t nplanes = c->geometry->nplanes;
+	size_t i;
+
+	for (i = 0; i < c->plan->nchunks; i++)
+		if (c->plan->chunks[i].plane >= nplanes)
+			check_report(c, KVP_AT_CHUNK, i,
+				     "names a plane that is not there",
+				     c->plan->chunks[i].plane, nplanes - 1);
+	for (i = 0; i < nplanes; i++)
+		judge_plane(c, i);
+	judge_list_order(c);
+	return KVP_OK;
+}
+
+/* Aliased chunks by place; also whether the list has them in that order. */
+static bool sort_places(struct check *c, struct check_keys *places)
+{
+	uint64_t before = 0;
+	size_t i;
+
+	for (i = 0; i < c->plan->nchunks; i++) {
+		uint64_t arena = c->plan->chunks[i].arena;
+
+		if (arena == KVP_UNALIASED)
+			continue;
+		if (arena < before)
+			check_report(c, KVP_AT_CHUNK, i,
+				     "is listed late, with arena place",
+				     arena, before);
+		before = arena;
+		if (!check_keys_add(places, arena, i, 0))
+			return false;
+	}
+	return check_keys_sort(places);
+}
+
+int check_rule_arena_coverage(struct check *c)
+{
+	struct check_keys places = { 0 };
+	uint64_t pos = c->base.dedicated, end;
+	int rc = KVP_ENOMEM;
+	size_t i;
+
+	if (!sort_places(c, &places))
+		goto done;
+	for (i = 0; i < places.count; i++) {
+		const struct check_key *k = &places.key[i];
+
+		if (k->a != pos)
+			check_report(c, KVP_AT_CHUNK, k->b,
+				     "begins in the arena at byte", k->a, pos);
+		end = k->a + c->plan->chunks[k->b].bytes;
+		if (end > c->base.laid_end)
+			check_report(c, KVP_AT_CHUNK, k->b,
+				     "ends in the arena at byte", end,
+				     c->base.laid_end);
+		pos = u64_max(pos, end);
+	}
+	if (pos < c->base.laid_end)
+		check_report(c, KVP_AT_PLAN, 0, "arena is covered up to byte",
+			     pos, c->base.laid_end);
+	rc = KVP_OK;
+done:
+	check_keys_release(&places);
+	return rc;
+}
+
+int check_rule_physical_bytes(struct check *c)
+{
+	uint64_t sum = 0, stated = c->plan->summary.physical_bytes;
+	size_t i;
+
+	for (i = 0; i < c->plan->nchunks; i++)
+		if (!u64_add(sum, c->plan->chunks[i].bytes, &sum))
+			sum = UINT64_MAX;
+	if (sum != c->base.physical_bytes)
+		check_report(c, KVP_AT_PLAN, 0, "chunks have bytes in all",
+			     sum, c->base.physical_bytes);
+	if (stated != c->base.physical_bytes)
+		check_report(c, KVP_AT_PLAN, 0, "physical_bytes is", stated,
+			     c->base.physical_bytes);
+	return KVP_OK;
+}
+
+/* A plane is as long as its last chunk reaches. */
+static void judge_plane_ends(struct check *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->geometry->nplanes; i++) {
+		uint32_t first = c->order.first[i];
+		uint32_t last = c->order.first[i + 1];
+		uint64_t end = 0;
+
+		if (first < last)
+			end = end_of(&c->plan->chunks
+					      [c->order.chunk[last - 1]]);
+		if (end != c->base.backing[i])
+			check_report(c, KVP_AT_PLANE, i, "ends at byte", end,
+				     c->base.backing[i]);
+	}
+}
+
+int check_rule_addresses(struct check *c)
+{
+	const struct kvp_chunk *chunk = c->plan->chunks;
+	uint64_t row, from, to, pos;
+	size_t i = 0;
+
+	if (c->plan->dedicated_bytes != c->base.dedicated)
+		check_report(c, KVP_AT_PLAN, 0, "dedicated_bytes is",
+			     c->plan->dedicated_bytes, c->base.dedicated);
+	judge_plane_ends(c);
+	for (row = 0; row < c->geometry->snapshot_rows; row++) {
+		check_row_bytes(c->geometry, c->base.dedicated, row, &from,
+				&to);
+		pos = from;
+		/* The last chunk of a row may hold the next one's bytes. */
+		while (i < c->naliased && pos < to &&
+		       chunk[i].arena <= pos) {
+			pos = u64_max(pos, chunk[i].arena + chunk[i].bytes);
+			if (pos <= to)
+				i++;
+		}
+		if (pos < to)
+			check_report(c, KVP_AT_ROW, row, "is mapped up to byte",
+				     pos, to);
+	}
+	return KVP_OK;
+}

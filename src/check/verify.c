@@ -1,0 +1,333 @@
+/*
+ * Verifying: the table of rules, the runner, the verdict.  Sees the model
+ * and the checker's own files; knows nothing of the planner.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "check/check.h"
+
+struct kvp_verdict {
+	struct kvp_finding *findings;
+	size_t nfindings;
+	struct kvp_summary summary;
+	bool ok;
+};
+
+#define BIT(name) (1u << KVP_RULE_##name)
+
+struct rule {
+	const char *name;
+	const char *statement;
+	unsigned needs;		/* rules that must hold for this one */
+	enum kvp_severity severity;
+	int (*fn)(struct check *c);
+};
+
+/*
+ * In the order of enum kvp_rule; a rule needs only earlier ones.  Needs are
+ * also chosen so that one defect is reported by one rule: a missing chunk
+ * changes coverage, bytes, entries and bound, and is told once.
+ */
+static const struct rule rules[] = {
+	{ "alignment",
+	  "every offset, length and place is a multiple of the granularity",
+	  0, KVP_ERROR, check_rule_alignment },
+	{ "plane-coverage",
+	  "every plane's [0, backing) is tiled exactly once",
+	  BIT(ALIGNMENT), KVP_ERROR, check_rule_plane_coverage },
+	{ "arena-coverage",
+	  "the aliased part of the arena is tiled exactly once",
+	  BIT(PLANE_COVERAGE), KVP_ERROR, check_rule_arena_coverage },
+	{ "physical-bytes",
+	  "the total of bytes equals the base layout's",
+	  BIT(PLANE_COVERAGE), KVP_ERROR, check_rule_physical_bytes },
+	{ "addresses",
+	  "planes, pages and rows lie where the geometry says",
+	  BIT(ARENA_COVERAGE), KVP_ERROR, check_rule_addresses },
+	{ "conflicts",
+	  "every snapshot row has exactly the base layout's conflicting pages",
+	  BIT(ARENA_COVERAGE), KVP_ERROR, check_rule_conflicts },
+	{ "permutation",
+	  "cut back into base tiles, every place holds what the base allows",
+	  BIT(CONFLICTS), KVP_ERROR, check_rule_permutation },
+	{ "merge",
+	  "every merged chunk obeys the plan's mode",
+	  BIT(PERMUTATION), KVP_ERROR, check_rule_merge },
+	{ "rows",
+	  "the plan's rows state the base layout's conflicting pages",
+	  BIT(ARENA_COVERAGE), KVP_ERROR, check_rule_rows },
+	{ "capacity",
+	  "tokens are the geometry's pages, page tokens and group size",
+	  BIT(PLANE_COVERAGE), KVP_ERROR, check_rule_capacity },
+	{ "access",
+	  "the readers of every rank are the owner and its real importers",
+	  0, KVP_ERROR, check_rule_access },
+	{ "entries",
+	  "the stated table entries are right",
+	  BIT(MERGE) | BIT(ACCESS), KVP_ERROR, check_rule_entries },
+	{ "entry-limit",
+	  "on every node the table entries fit the limit less the reserve",
+	  BIT(ARENA_COVERAGE), KVP_ERROR, check_rule_entry_limit },
+	{ "bound",
+	  "the stated lower bound is right and the plan is not below it",
+	  BIT(MERGE), KVP_ERROR, check_rule_bound },
+	{ "headroom",
+	  "a stated cache cap can be reached before memory runs out",
+	  0, KVP_ERROR, check_rule_headroom },
+};
+
+_Static_assert(sizeof(rules) / sizeof(rules[0]) == KVP_RULES,
+	       "every rule has its line");
+
+const char *kvp_rule_name(enum kvp_rule rule)
+{
+	assert((unsigned)rule < KVP_RULES);
+	return rules[rule].name;
+}
+
+const char *kvp_rule_statement(enum kvp_rule rule)
+{
+	assert((unsigned)rule < KVP_RULES);
+	return rules[rule].statement;
+}
+
+int kvp_rule_find(const char *name, enum kvp_rule *rule)
+{
+	unsigned i;
+
+	for (i = 0; i < KVP_RULES; i++)
+		if (!strcmp(rules[i].name, name)) {
+			*rule = (enum kvp_rule)i;
+			return KVP_OK;
+		}
+	return KVP_EINPUT;
+}
+
+void kvp_verify_options_init(struct kvp_verify_options *options)
+{
+	unsigned i;
+
+	for (i = 0; i < KVP_RULES; i++)
+		options->severity[i] = rules[i].severity;
+}
+
+void check_report(struct check *c, enum kvp_place place, uint64_t index,
+		  const char *what, uint64_t stated, uint64_t expected)
+{
+	struct kvp_finding *f;
+	size_t room;
+
+	if (c->nfindings == c->room) {
+		room = c->room ? c->room * 2 : 16;
+		f = realloc(c->findings, room * sizeof(*f));
+		if (!f) {
+			c->no_memory = true;
+			return;
+		}
+		c->findings = f;
+		c->room = room;
+	}
+	f = &c->findings[c->nfindings++];
+	f->rule = c->rule;
+	f->severity = c->severity;
+	f->place = place;
+	f->index = index;
+	f->what = what;
+	f->stated = stated;
+	f->expected = expected;
+}
+
+static uint64_t count_bits(unsigned bits)
+{
+	uint64_t n = 0;
+
+	for (; bits; bits &= bits - 1)
+		n++;
+	return n;
+}
+
+/*
+ * Run every rule whose needs hold.  A silenced rule counts as failed.  If
+ * all it waits for are mere warnings it says that it was not judged, with
+ * its own severity: lowering one rule must not pass another unseen.
+ */
+static int run_rules(struct check *c, const struct kvp_verify_options *options)
+{
+	unsigned failed = 0, errors = 0, missing, i;
+	size_t before;
+	int rc;
+
+	for (i = 0; i < KVP_RULES; i++) {
+		c->rule = (enum kvp_rule)i;
+		c->severity = options->severity[i];
+		before = c->nfindings;
+		missing = rules[i].needs & failed;
+		assert(!(rules[i].needs >> i));
+		if (!missing) {
+			rc = rules[i].fn(c);
+			if (rc)
+				return rc;
+		} else if (missing & errors) {
+			errors |= 1u << i;
+		} else {
+			check_report(c, KVP_AT_PLAN, 0,
+				     "is not judged: failed rules it needs",
+				     count_bits(missing), 0);
+		}
+		if (c->no_memory)
+			return KVP_ENOMEM;
+		if (missing || c->nfindings > before)
+			failed |= 1u << i;
+		if (c->nfindings > before && c->severity == KVP_ERROR)
+			errors |= 1u << i;
+	}
+	return KVP_OK;
+}
+
+static int open_check(struct check *c, const struct kvp_plan *plan,
+		      struct kvp_error *err)
+{
+	size_t n = plan->nchunks, i;
+	int rc;
+
+	c->plan = plan;
+	c->geometry = &plan->geometry;
+	if (n >= UINT32_MAX)
+		return kvp_error_set(err, KVP_ELIMIT, "too many chunks");
+	rc = check_base_make(&c->base, c->geometry, err);
+	if (rc)
+		return rc;
+	for (i = 0; i < n; i++)
+		c->naliased += plan->chunks[i].arena != KVP_UNALIASED;
+	rc = check_order_make(&c->order, plan->chunks, n, c->geometry->nplanes,
+			      err);
+	if (rc)
+		return rc;
+	c->piece_first = calloc(n + 1, sizeof(*c->piece_first));
+	c->piece_count = calloc(n + 1, sizeof(*c->piece_count));
+	if (!c->piece_first || !c->piece_count)
+		return kvp_error_nomem(err);
+	return check_truth_make(c, err);
+}
+
+static void close_check(struct check *c)
+{
+	check_base_release(&c->base);
+	check_order_release(&c->order);
+	check_summary_release(&c->truth);
+	free(c->readers);
+	free(c->reader_pool);
+	free(c->piece_first);
+	free(c->piece_count);
+	free(c->findings);
+}
+
+/* Findings by rule and place; rules come in order already. */
+static bool sort_findings(struct check *c)
+{
+	struct check_keys keys = { 0 };
+	struct kvp_finding *sorted;
+	bool ok = false;
+	size_t i;
+
+	sorted = malloc((c->nfindings + 1) * sizeof(*sorted));
+	if (!sorted)
+		return false;
+	for (i = 0; i < c->nfindings; i++) {
+		const struct kvp_finding *f = &c->findings[i];
+
+		if (!check_keys_add(&keys,
+				    (uint64_t)f->rule << 8 | f->place,
+				    f->index, i))
+			goto done;
+	}
+	if (!check_keys_sort(&keys))
+		goto done;
+	for (i = 0; i < c->nfindings; i++)
+		sorted[i] = c->findings[keys.key[i].c];
+	free(c->findings);
+	c->findings = sorted;
+	sorted = NULL;
+	ok = true;
+done:
+	free(sorted);
+	check_keys_release(&keys);
+	return ok;
+}
+
+/* Move findings and true numbers out of the check. */
+static struct kvp_verdict *reach_verdict(struct check *c)
+{
+	struct kvp_verdict *v;
+	size_t i;
+
+	if (!sort_findings(c))
+		return NULL;
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		return NULL;
+	v->ok = true;
+	for (i = 0; i < c->nfindings; i++)
+		v->ok = v->ok && c->findings[i].severity != KVP_ERROR;
+	v->findings = c->findings;
+	v->nfindings = c->nfindings;
+	v->summary = c->truth;
+	c->findings = NULL;
+	memset(&c->truth, 0, sizeof(c->truth));
+	return v;
+}
+
+int kvp_verify(const struct kvp_plan *plan,
+	       const struct kvp_verify_options *options,
+	       struct kvp_verdict **verdict, struct kvp_error *err)
+{
+	struct kvp_verify_options defaults;
+	struct check c = { 0 };
+	int rc;
+
+	assert(plan && verdict);
+	*verdict = NULL;
+	kvp_verify_options_init(&defaults);
+	rc = open_check(&c, plan, err);
+	if (rc)
+		goto done;
+	rc = run_rules(&c, options ? options : &defaults);
+	if (!rc) {
+		*verdict = reach_verdict(&c);
+		rc = *verdict ? KVP_OK : KVP_ENOMEM;
+	}
+	if (rc)
+		kvp_error_nomem(err);
+done:
+	close_check(&c);
+	return rc;
+}
+
+bool kvp_verdict_ok(const struct kvp_verdict *verdict)
+{
+	return verdict->ok;
+}
+
+const struct kvp_finding *
+kvp_verdict_findings(const struct kvp_verdict *verdict, size_t *count)
+{
+	*count = verdict->nfindings;
+	return verdict->findings;
+}
+
+const struct kvp_summary *kvp_verdict_summary(const struct kvp_verdict *verdict)
+{
+	return &verdict->summary;
+}
+
+void kvp_verdict_free(struct kvp_verdict *verdict)
+{
+	if (!verdict)
+		return;
+	free(verdict->findings);
+	check_summary_release(&verdict->summary);
+	free(verdict);
+}

@@ -1,0 +1,79 @@
+/*
+ * What the commands share.  Only this room prints and decides exit codes.
+ */
+#ifndef KVPLAN_CLI_CLI_H
+#define KVPLAN_CLI_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kvplan/kvplan.h>
+
+#include "base/strbuf.h"
+
+enum exit_code {
+	EXIT_YES = 0,
+	EXIT_NO = 1,		/* not verified, does not fit */
+	EXIT_INPUT = 2,		/* bad usage or bad input */
+	EXIT_ENVIRONMENT = 3	/* no memory, a file, a closed stdout */
+};
+
+/* One row describes an option to the parser and to --help. */
+struct opt {
+	char letter;		/* 0: none */
+	const char *name;
+	const char *argument;	/* NULL: takes none */
+	const char *help;
+};
+
+#define OPT_HELP { 'h', "help", NULL, "print this text" }
+
+struct command {
+	const char *name;
+	const char *usage;	/* what follows "kvplan NAME " */
+	const char *summary;	/* one line */
+	const char *text;	/* a paragraph for --help */
+	const struct opt *opts;
+	size_t nopts;
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command cmd_plan;
+extern const struct command cmd_verify;
+
+/* opt.c */
+
+enum { OPT_END = -1, OPT_BAD = -2 };
+
+/*
+ * The next option of argv as an index into the command's table, its
+ * argument in *value; OPT_END when operands begin at optind, OPT_BAD after
+ * an error was printed.
+ */
+int opt_next(const struct command *command, int argc, char **argv,
+	     const char **value);
+void opt_help(const struct command *command);
+
+/* out.c */
+
+/* Print "kvplan: error: ..." and return the exit code that goes with it. */
+int out_error(const struct kvp_error *err);
+int out_usage_error(const char *format, ...) KVP_PRINTF(1, 2);
+void out_warning(const char *format, ...) KVP_PRINTF(1, 2);
+
+/* Write to standard output; EXIT_YES or, after a message, 3. */
+int out_text(const char *text, size_t len);
+
+/* 1234567 as "1,234,567". */
+struct number {
+	char text[32];
+};
+struct number out_number(uint64_t value);
+
+/* summary.c: a plan in a few lines for people, to standard error. */
+int summary_print(const struct kvp_plan *plan, struct kvp_error *err);
+
+/* Warn when a node's entries exceed the limit, and say which mode fits. */
+int summary_warn(const struct kvp_plan *plan, struct kvp_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * kvplan plan: a geometry in, a chunk map out.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+
+enum { OUTPUT, MERGE, QUIET, HELP, OPTS };
+
+static const struct opt opts[OPTS] = {
+	[OUTPUT] = { 'o', "output", "FILE",
+		     "write the plan to FILE, whole or not at all" },
+	[MERGE] = { 0, "merge", "MODE",
+		    "none, row (default) or span" },
+	[QUIET] = { 'q', "quiet", NULL, "no summary; warnings stay" },
+	[HELP] = OPT_HELP,
+};
+
+struct settings {
+	const char *output;
+	enum kvp_merge merge;
+	bool quiet;
+	const char *input;
+};
+
+static int read_plan_make(struct kvp_plan *plan, const struct settings *s,
+			  struct kvp_error *err)
+{
+	struct kvp_geometry g = { 0 };
+	char *text = NULL;
+	size_t len;
+	int code = kvp_file_read(s->input, &text, &len, err);
+
+	if (!code)
+		code = kvp_geometry_read(&g, kvp_file_label(s->input), text,
+					 len, err);
+	free(text);
+	if (code)
+		return code;
+	code = kvp_plan_make(plan, &g, s->merge, err);
+	kvp_geometry_release(&g);
+	return code ? kvp_error_wrap(err, code, "%s",
+				     kvp_file_label(s->input)) : KVP_OK;
+}
+
+static int emit(const struct kvp_plan *plan, const struct settings *s)
+{
+	struct kvp_error err;
+	char *text = NULL;
+	size_t len;
+	int exit = EXIT_YES;
+	int code = kvp_plan_write(plan, &text, &len, &err);
+
+	if (!code && s->output && strcmp(s->output, "-"))
+		code = kvp_file_write(s->output, text, len, &err);
+	else if (!code)
+		exit = out_text(text, len);
+	free(text);
+	return code ? out_error(&err) : exit;
+}
+
+static int plan_one(const struct settings *s)
+{
+	struct kvp_plan plan = { 0 };
+	struct kvp_error err = { 0 };
+	int code, exit;
+
+	code = read_plan_make(&plan, s, &err);
+	if (code)
+		return out_error(&err);
+	exit = emit(&plan, s);
+	if (!exit && !s->quiet)
+		code = summary_print(&plan, &err);
+	if (!exit && !code)
+		code = summary_warn(&plan, &err);
+	kvp_plan_release(&plan);
+	return code ? out_error(&err) : exit;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = { .merge = KVP_MERGE_ROW };
+	const char *value;
+	int got;
+
+	while ((got = opt_next(self, argc, argv, &value)) != OPT_END)
+		switch (got) {
+		case OUTPUT:
+			s.output = value;
+			break;
+		case MERGE:
+			if (kvp_merge_find(value, &s.merge))
+				return out_usage_error("--merge=%s: must be "
+					"none, row or span", value);
+			break;
+		case QUIET:
+			s.quiet = true;
+			break;
+		case HELP:
+			opt_help(self);
+			return EXIT_YES;
+		default:
+			return EXIT_INPUT;
+		}
+	if (argc - optind != 1)
+		return out_usage_error("plan takes one geometry, %d given; "
+			"usage: kvplan plan %s", argc - optind, self->usage);
+	s.input = argv[optind];
+	return plan_one(&s);
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.usage = "[-o FILE] [--merge=none|row|span] [-q] GEOMETRY|-",
+	.summary = "plan a geometry: write its chunk map",
+	.text = "Writes the plan to standard output or to FILE and a summary "
+		"to standard error.\nA plan that exceeds the driver's table "
+		"is written all the same, with a warning.",
+	.opts = opts,
+	.nopts = OPTS,
+	.run = run,
+};

@@ -1,0 +1,224 @@
+/*
+ * kvplan verify: plans in, a verdict out.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/verify.h"
+
+enum { FORMAT, GEOMETRY, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS };
+
+static const struct opt opts[OPTS] = {
+	[FORMAT] = { 0, "format", "FORMAT", "text (default) or json" },
+	[GEOMETRY] = { 0, "geometry", "FILE",
+		       "the plan's geometry must be the one in FILE" },
+	[MERGE] = { 0, "merge", "MODE",
+		    "plan a geometry in mode none, row (default) or span" },
+	[WARN] = { 0, "warn", "RULE", "findings of RULE are warnings" },
+	[ERROR] = { 0, "error", "RULE", "findings of RULE are errors" },
+	[LIST_RULES] = { 0, "list-rules", NULL, "print the rules and stop" },
+	[HELP] = OPT_HELP,
+};
+
+/* Read a geometry file. */
+static int read_geometry(struct kvp_geometry *g, const char *path,
+			 struct kvp_error *err)
+{
+	char *text = NULL;
+	size_t len;
+	int code = kvp_file_read(path, &text, &len, err);
+
+	if (!code)
+		code = kvp_geometry_read(g, kvp_file_label(path), text, len,
+					 err);
+	free(text);
+	return code;
+}
+
+/* The plan of a text; a geometry is planned first. */
+static int get_plan(struct kvp_plan *plan, const char *path,
+		    enum kvp_merge merge, struct kvp_error *err)
+{
+	const char *label = kvp_file_label(path);
+	struct kvp_geometry g = { 0 };
+	enum kvp_document kind = KVP_DOC_PLAN;
+	char *text = NULL;
+	size_t len;
+	int code = kvp_file_read(path, &text, &len, err);
+
+	if (!code)
+		code = kvp_document_kind(&kind, label, text, len, err);
+	if (!code && kind == KVP_DOC_PLAN) {
+		code = kvp_plan_read(plan, label, text, len, err);
+	} else if (!code) {
+		code = kvp_geometry_read(&g, label, text, len, err);
+		if (!code) {
+			code = kvp_plan_make(plan, &g, merge, err);
+			if (code)
+				kvp_error_wrap(err, code, "%s", label);
+		}
+		kvp_geometry_release(&g);
+	}
+	free(text);
+	return code;
+}
+
+static int judge(struct judgement *j, const struct verify_settings *s,
+		 struct kvp_error *err)
+{
+	int code = get_plan(&j->plan, j->path, s->merge, err);
+
+	if (code)
+		return code;
+	code = kvp_verify(&j->plan, &s->rules, &j->verdict, err);
+	if (code)
+		return kvp_error_wrap(err, code, "%s",
+				      kvp_file_label(j->path));
+	j->ok = kvp_verdict_ok(j->verdict);
+	if (s->geometry_path &&
+	    kvp_geometry_compare(&j->plan.geometry, &s->geometry, NULL, NULL))
+		j->ok = false;
+	return KVP_OK;
+}
+
+/* The exit code that says most: the environment, the input, the answer. */
+static int worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int verify_all(const struct verify_settings *s, int count, char **paths)
+{
+	struct report report = { .settings = s, .count = (size_t)count };
+	struct kvp_error err = { 0 };
+	int exit = EXIT_YES, i, code;
+	char *text = NULL;
+	size_t len;
+
+	report_begin(&report);
+	for (i = 0; i < count; i++) {
+		struct judgement j = { .path = paths[i] };
+
+		code = judge(&j, s, &err);
+		if (code)
+			exit = worse(exit, out_error(&err));
+		else if (!j.ok)
+			exit = worse(exit, EXIT_NO);
+		if (!code || code == KVP_EINFEASIBLE)
+			report_add(&report, &j);
+		kvp_verdict_free(j.verdict);
+		kvp_plan_release(&j.plan);
+	}
+	report_end(&report, exit == EXIT_YES);
+	code = strbuf_detach(&report.text, &text, &len, &err);
+	if (code)
+		exit = worse(exit, out_error(&err));
+	else if (exit <= EXIT_NO)
+		exit = worse(exit, out_text(text, len));
+	else
+		fwrite(text, 1, len, stderr);
+	free(text);
+	return exit;
+}
+
+static int list_rules(void)
+{
+	int i;
+
+	for (i = 0; i < KVP_RULES; i++)
+		printf("%-16s %s\n", kvp_rule_name((enum kvp_rule)i),
+		       kvp_rule_statement((enum kvp_rule)i));
+	return EXIT_YES;
+}
+
+static int set_rule(struct verify_settings *s, const char *option,
+		    const char *name, enum kvp_severity severity)
+{
+	enum kvp_rule rule;
+
+	if (kvp_rule_find(name, &rule))
+		return out_usage_error("--%s=%s: no such rule; kvplan verify "
+			"--list-rules names them", option, name);
+	s->rules.severity[rule] = severity;
+	return EXIT_YES;
+}
+
+static int set_format(struct verify_settings *s, const char *value)
+{
+	if (strcmp(value, "text") && strcmp(value, "json"))
+		return out_usage_error("--format=%s: must be text or json",
+				       value);
+	s->json = !strcmp(value, "json");
+	return EXIT_YES;
+}
+
+/* One option; EXIT_YES to go on. */
+static int set(struct verify_settings *s, int got, const char *value)
+{
+	switch (got) {
+	case FORMAT:
+		return set_format(s, value);
+	case GEOMETRY:
+		s->geometry_path = value;
+		return EXIT_YES;
+	case MERGE:
+		if (kvp_merge_find(value, &s->merge))
+			return out_usage_error("--merge=%s: must be none, row "
+					       "or span", value);
+		return EXIT_YES;
+	case WARN:
+		return set_rule(s, "warn", value, KVP_WARNING);
+	case ERROR:
+		return set_rule(s, "error", value, KVP_ERROR);
+	default:
+		return EXIT_INPUT;
+	}
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	static char standard_input[] = "-";
+	static char *standard[] = { standard_input };
+	struct verify_settings s = { .merge = KVP_MERGE_ROW };
+	struct kvp_error err = { 0 };
+	const char *value;
+	int got, exit;
+
+	kvp_verify_options_init(&s.rules);
+	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
+		if (got == HELP) {
+			opt_help(self);
+			return EXIT_YES;
+		}
+		if (got == LIST_RULES)
+			return list_rules();
+		exit = set(&s, got, value);
+		if (exit)
+			return exit;
+	}
+	if (s.geometry_path && read_geometry(&s.geometry, s.geometry_path,
+					     &err))
+		return out_error(&err);
+	exit = optind < argc ?
+		verify_all(&s, argc - optind, argv + optind) :
+		verify_all(&s, 1, standard);
+	kvp_geometry_release(&s.geometry);
+	return exit;
+}
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.usage = "[--format=text|json] [--geometry=FILE] [--merge=MODE]\n"
+		 "                     [--warn=RULE] [--error=RULE] "
+		 "[--list-rules] [PLAN|-]...",
+	.summary = "verify plans; a geometry is planned first",
+	.text = "Works everything out again from each plan's geometry and "
+		"chunks and prints every\nfinding of every rule.  The last "
+		"line begins with VERIFIED or NOT VERIFIED.",
+	.opts = opts,
+	.nopts = OPTS,
+	.run = run,
+};

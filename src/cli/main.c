@@ -1,0 +1,87 @@
+/*
+ * kvplan: finds the command and runs it.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#ifndef KVP_VERSION
+#define KVP_VERSION "unknown"
+#endif
+
+static const struct command *const commands[] = { &cmd_plan, &cmd_verify };
+
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static int usage(void)
+{
+	size_t i;
+
+	printf("usage: kvplan COMMAND [OPTION]... [FILE]...\n\n"
+	       "Plans and proves the physical memory layout of LLM KV caches."
+	       "\n\ncommands:\n");
+	for (i = 0; i < COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i]->name,
+		       commands[i]->summary);
+	printf("  %-10s %s\n\noptions:\n  -h, --help   print this text\n"
+	       "      --version  print the version\n\n"
+	       "kvplan COMMAND --help describes a command; the manual is "
+	       "kvplan(1).\n", "help", "describe kvplan or a command");
+	return EXIT_YES;
+}
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	out_usage_error("%s: no such command; kvplan --help lists them", name);
+	return NULL;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2)
+		return usage();
+	command = find(argv[1]);
+	if (!command)
+		return EXIT_INPUT;
+	opt_help(command);
+	return EXIT_YES;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2)
+		return out_usage_error("which command?  kvplan --help lists "
+				       "them");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return usage();
+	if (!strcmp(argv[1], "--version")) {
+		printf("kvplan %s\n", KVP_VERSION);
+		return EXIT_YES;
+	}
+	if (!strcmp(argv[1], "help"))
+		return help(argc - 1, argv + 1);
+	command = find(argv[1]);
+	return command ? command->run(command, argc - 1, argv + 1) :
+			 EXIT_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+	int exit, written;
+
+	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error */
+	exit = dispatch(argc, argv);
+	written = out_text("", 0);	/* what --help left unwritten */
+	return written > exit ? written : exit;
+}

@@ -1,0 +1,70 @@
+/*
+ * Options: one table feeds getopt_long() and --help.
+ */
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define OPTS_MAX 16
+/* Values getopt_long() returns for the rows of the table. */
+#define FIRST 256
+
+int opt_next(const struct command *command, int argc, char **argv,
+	     const char **value)
+{
+	struct option longs[OPTS_MAX + 1] = { { 0 } };
+	char letters[2 * OPTS_MAX + 2] = ":";
+	size_t i, used = 1;
+	int got;
+
+	assert(command->nopts <= OPTS_MAX);
+	for (i = 0; i < command->nopts; i++) {
+		const struct opt *o = &command->opts[i];
+
+		longs[i].name = o->name;
+		longs[i].has_arg = o->argument ? required_argument :
+						 no_argument;
+		longs[i].val = FIRST + (int)i;
+		if (o->letter)
+			letters[used++] = o->letter;
+		if (o->letter && o->argument)
+			letters[used++] = ':';
+	}
+	opterr = 0;
+	got = getopt_long(argc, argv, letters, longs, NULL);
+	*value = optarg;
+	if (got == -1)
+		return OPT_END;
+	if (got >= FIRST)
+		return got - FIRST;
+	for (i = 0; i < command->nopts; i++)
+		if (got && got == command->opts[i].letter)
+			return (int)i;
+	out_usage_error(got == ':' ? "option %s needs an argument; see "
+			"kvplan %s --help" : "option %s is unknown or takes "
+			"no argument; see kvplan %s --help", argv[optind - 1],
+			command->name);
+	return OPT_BAD;
+}
+
+void opt_help(const struct command *command)
+{
+	size_t i;
+
+	printf("usage: kvplan %s %s\n\n%s\n\noptions:\n", command->name,
+	       command->usage, command->text);
+	for (i = 0; i < command->nopts; i++) {
+		const struct opt *o = &command->opts[i];
+		char left[40];
+
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s",
+			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			 o->letter ? "," : " ", o->name,
+			 o->argument ? "=" : "",
+			 o->argument ? o->argument : "");
+		printf("  %-28s %s\n", left, o->help);
+	}
+}

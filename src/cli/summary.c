@@ -1,0 +1,187 @@
+/*
+ * A plan in a few lines for people.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+
+#define N(value) out_number(value).text
+
+static const char *mode_name(const struct kvp_plan *plan)
+{
+	return kvp_merge_name(plan->merge);
+}
+
+static uint64_t worst_node(const struct kvp_plan *plan, size_t *node)
+{
+	const struct kvp_summary *s = &plan->summary;
+	size_t i;
+
+	*node = 0;
+	for (i = 1; i < s->nper_node; i++)
+		if (s->per_node[i] > s->per_node[*node])
+			*node = i;
+	return s->per_node[*node];
+}
+
+/* Merging leaves unaliased chunks alone, so the base's count follows. */
+static uint64_t entries_before(const struct kvp_plan *plan, size_t node)
+{
+	const struct kvp_summary *s = &plan->summary;
+	uint64_t per_node = plan->geometry.ranks_per_node, saved, entries, i;
+
+	saved = s->base_chunks - s->chunks;
+	entries = s->per_node[node];
+	for (i = node * per_node; i < (node + 1) * per_node; i++)
+		entries += saved * (plan->access[i].readers.count + 1);
+	return entries;
+}
+
+static void print_chunks(const struct kvp_plan *plan)
+{
+	const struct kvp_summary *s = &plan->summary;
+
+	fprintf(stderr, "  chunks per rank  %s -> %s in mode %s; lower bound "
+		"%s", N(s->base_chunks), N(s->chunks), mode_name(plan),
+		N(s->lower_bound));
+	if (s->optimal)
+		fprintf(stderr, ", proven optimal\n");
+	else
+		fprintf(stderr, ", gap %s\n", N(s->chunks - s->lower_bound));
+}
+
+static void print_entries(const struct kvp_plan *plan)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+	size_t node;
+	uint64_t entries = worst_node(plan, &node);
+
+	fprintf(stderr, "  table entries    %s -> %s on a node of %s ranks; "
+		"limit %s = %s - %s reserved: %s\n",
+		N(entries_before(plan, node)), N(entries),
+		N(g->ranks_per_node), N(plan->summary.limit),
+		N(g->entry_limit), N(g->entry_reserve),
+		entries <= plan->summary.limit ? "fits" : "does not fit");
+}
+
+static void print_capacity(const struct kvp_plan *plan)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+
+	fprintf(stderr, "  bytes per rank   %s in %s planes, %s dedicated to "
+		"rows\n", N(plan->summary.physical_bytes), N(g->nplanes),
+		N(plan->dedicated_bytes));
+	fprintf(stderr, "  capacity         %s tokens in %s pages per rank; "
+		"%s snapshot rows, %s execution rows\n",
+		N(plan->summary.kv_tokens), N(g->pages),
+		N(g->snapshot_rows), N(g->execution_rows));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int print_conflicts(const struct kvp_plan *plan, struct kvp_error *err)
+{
+	uint64_t *pages;
+	size_t i, j;
+
+	if (!plan->nrows)
+		return KVP_OK;
+	pages = calloc(plan->nrows, sizeof(*pages));
+	if (!pages)
+		return kvp_error_nomem(err);
+	for (i = 0; i < plan->nrows; i++)
+		for (j = 0; j < plan->rows[i].count; j++) {
+			const struct kvp_span *s =
+				&plan->spans[plan->rows[i].first + j];
+
+			pages[i] += s->end - s->first;
+		}
+	qsort(pages, plan->nrows, sizeof(*pages), by_value);
+	fprintf(stderr, "  conflicts        min %s, median %s, max %s pages "
+		"per snapshot row\n", N(pages[0]),
+		N(pages[(plan->nrows - 1) / 2]), N(pages[plan->nrows - 1]));
+	free(pages);
+	return KVP_OK;
+}
+
+static void print_waste(const struct kvp_plan *plan)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+	uint64_t used = g->execution_rows * g->row_stride, planes = 0;
+	size_t i;
+
+	for (i = 0; i < g->nplanes; i++)
+		planes += g->pages * g->planes[i].bytes_per_page;
+	fprintf(stderr, "  waste            %s bytes by rounding up, %s by "
+		"row padding\n",
+		N(plan->summary.physical_bytes - planes +
+		  plan->dedicated_bytes - used),
+		N((g->row_stride - g->row_bytes) *
+		  (g->execution_rows + g->snapshot_rows)));
+}
+
+int summary_print(const struct kvp_plan *plan, struct kvp_error *err)
+{
+	int code;
+
+	fprintf(stderr, "%s\n", plan->geometry.name);
+	print_chunks(plan);
+	print_entries(plan);
+	print_capacity(plan);
+	code = print_conflicts(plan, err);
+	print_waste(plan);
+	return code;
+}
+
+/* The entries of the worst node in another mode. */
+static int try_mode(const struct kvp_plan *plan, enum kvp_merge merge,
+		    uint64_t *entries, struct kvp_error *err)
+{
+	struct kvp_plan other;
+	size_t node;
+	int code = kvp_plan_make(&other, &plan->geometry, merge, err);
+
+	if (code)
+		return code;
+	*entries = worst_node(&other, &node);
+	kvp_plan_release(&other);
+	return KVP_OK;
+}
+
+int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
+{
+	uint64_t limit = plan->summary.limit, other = 0;
+	enum kvp_merge merge;
+	size_t node;
+	uint64_t entries = worst_node(plan, &node);
+	int code;
+
+	if (entries <= limit)
+		return KVP_OK;
+	for (merge = plan->merge + 1; merge <= KVP_MERGE_SPAN; merge++) {
+		code = try_mode(plan, merge, &other, err);
+		if (code)
+			return code;
+		if (other <= limit) {
+			out_warning("node %zu needs %s table entries, the "
+				"limit is %s; mode %s fits with %s", node,
+				N(entries), N(limit), kvp_merge_name(merge),
+				N(other));
+			return KVP_OK;
+		}
+	}
+	if (!other)
+		other = entries;
+	out_warning("node %zu needs %s table entries, the limit is %s; no "
+		"mode fits, the fewest are %s: raise tile_granules, lower "
+		"dcp_group_size or plan fewer rows", node, N(entries),
+		N(limit), N(other));
+	return KVP_OK;
+}

@@ -1,0 +1,38 @@
+/*
+ * What kvplan verify's two files share: cmd_verify.c judges,
+ * verify_report.c words the judgement as text or JSON.
+ */
+#ifndef KVPLAN_CLI_VERIFY_H
+#define KVPLAN_CLI_VERIFY_H
+
+#include "cli/cli.h"
+
+struct verify_settings {
+	bool json;
+	enum kvp_merge merge;
+	struct kvp_verify_options rules;
+	const char *geometry_path;	/* NULL: none to compare with */
+	struct kvp_geometry geometry;
+};
+
+/* One operand; without a verdict its rows do not fit. */
+struct judgement {
+	const char *path;
+	struct kvp_plan plan;
+	struct kvp_verdict *verdict;
+	bool ok;
+};
+
+struct report {
+	const struct verify_settings *settings;
+	struct strbuf text;
+	size_t count;		/* operands in all */
+	size_t added;
+	size_t good;
+};
+
+void report_begin(struct report *r);
+void report_add(struct report *r, const struct judgement *j);
+void report_end(struct report *r, bool ok);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * A recorded layout: brought into the order of a plan, and refused unless
+ * it tiles every plane and the arena once, on granule boundaries.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "model/model.h"
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_plane(const void *a, const void *b)
+{
+	const struct kvp_chunk *x = a, *y = b;
+	int order = compare(x->plane, y->plane);
+
+	return order ? order : compare(x->offset, y->offset);
+}
+
+/* The order of a plan: by arena place, then unaliased ones. */
+static int by_place(const void *a, const void *b)
+{
+	const struct kvp_chunk *x = a, *y = b;
+	int order = compare(x->arena, y->arena);
+
+	return order ? order : by_plane(a, b);
+}
+
+static int check_chunk(const struct kvp_geometry *g, size_t index,
+		       const struct json_at *list, struct kvp_error *err)
+{
+	const struct kvp_chunk *c = &g->base_chunks[index];
+	struct json_at at = { .in = list->in, .up = list, .index = index };
+	bool aliased = c->arena != KVP_UNALIASED;
+
+	if (c->plane >= g->nplanes)
+		return json_fail(&at, err, KVP_EINPUT,
+			"plane is %u, must be at most %zu", c->plane,
+			g->nplanes - 1);
+	if (!c->bytes || c->bytes % g->granularity ||
+	    c->offset % g->granularity ||
+	    (aliased && c->arena % g->granularity))
+		return json_fail(&at, err, KVP_EINPUT,
+			"offset %llu, bytes %llu and arena must be multiples "
+			"of the granularity, %llu",
+			(unsigned long long)c->offset,
+			(unsigned long long)c->bytes,
+			(unsigned long long)g->granularity);
+	if (aliased && !g->planes[c->plane].alias)
+		return json_fail(&at, err, KVP_EINPUT,
+			"has a place in the arena, but plane %u (%s) may not "
+			"be aliased", c->plane, g->planes[c->plane].name);
+	return KVP_OK;
+}
+
+static int misplaced(const struct json_at *at, const char *view, size_t plane,
+		     uint64_t is, uint64_t must, struct kvp_error *err)
+{
+	char where[64] = "the arena";
+
+	if (view)
+		snprintf(where, sizeof(where), "%s %zu", view, plane);
+	return json_fail(at, err, KVP_EINPUT,
+		"%s %s: a chunk begins at %llu, must begin at %llu",
+		is > must ? "leave a gap in" : "overlap in", where,
+		(unsigned long long)is, (unsigned long long)must);
+}
+
+/* Sorted by plane: every plane's [0, backing) once. */
+static int check_planes(const struct kvp_geometry *g, const struct json_at *at,
+			struct kvp_error *err)
+{
+	const struct kvp_chunk *c = g->base_chunks;
+	const struct kvp_chunk *end = c + g->nbase_chunks;
+	uint64_t next, backing;
+	size_t plane;
+
+	for (plane = 0; plane < g->nplanes; plane++) {
+		next = 0;
+		backing = g->pages * g->planes[plane].bytes_per_page;
+		u64_round_up(backing, g->granularity, &backing);
+		for (; c < end && c->plane == plane; c++) {
+			if (c->offset != next)
+				return misplaced(at, "plane", plane, c->offset,
+						 next, err);
+			if (c->bytes > backing - next)
+				break;
+			next += c->bytes;
+		}
+		if (next != backing || (c < end && c->plane == plane))
+			return json_fail(at, err, KVP_EINPUT,
+				"cover plane %zu (%s) to byte %llu, its "
+				"backing has %llu", plane,
+				g->planes[plane].name, (unsigned long long)
+				(next == backing ? next + c->bytes : next),
+				(unsigned long long)backing);
+	}
+	return KVP_OK;
+}
+
+/* Sorted by place: the arena from D to A, or further, once. */
+static int check_arena(const struct kvp_geometry *g, const struct json_at *at,
+		       struct kvp_error *err)
+{
+	uint64_t next = g->execution_rows * g->row_stride;
+	uint64_t end = next + g->snapshot_rows * g->row_stride;
+	const struct kvp_chunk *c = g->base_chunks;
+	size_t i;
+
+	u64_round_up(next, g->granularity, &next);
+	for (i = 0; i < g->nbase_chunks && c[i].arena != KVP_UNALIASED; i++) {
+		if (c[i].arena != next)
+			return misplaced(at, NULL, 0, c[i].arena, next, err);
+		if (next >= end)
+			return json_fail(at, err, KVP_EINPUT,
+				"place a chunk at %llu, behind the arena's "
+				"end %llu", (unsigned long long)next,
+				(unsigned long long)end);
+		next += c[i].bytes;
+	}
+	if (next < end)
+		return json_fail(at, err, KVP_EINPUT,
+			"cover the arena to byte %llu, its rows end at %llu",
+			(unsigned long long)next, (unsigned long long)end);
+	return KVP_OK;
+}
+
+int base_chunks_check(struct kvp_geometry *g, const struct json_at *at,
+		      struct kvp_error *err)
+{
+	int code = KVP_OK;
+	size_t i;
+
+	for (i = 0; i < g->nbase_chunks && !code; i++)
+		code = check_chunk(g, i, at, err);
+	if (code)
+		return code;
+	qsort(g->base_chunks, g->nbase_chunks, sizeof(*g->base_chunks),
+	      by_plane);
+	code = check_planes(g, at, err);
+	if (code)
+		return code;
+	qsort(g->base_chunks, g->nbase_chunks, sizeof(*g->base_chunks),
+	      by_place);
+	return check_arena(g, at, err);
+}

@@ -1,0 +1,177 @@
+/*
+ * Where two geometries differ, key by key.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <kvplan/geometry.h>
+
+struct compare {
+	kvp_geometry_differ *differ;
+	void *cookie;
+	size_t count;
+};
+
+static void text(struct compare *c, const char *pointer, const char *a,
+		 const char *b)
+{
+	if (!strcmp(a, b))
+		return;
+	c->count++;
+	if (c->differ)
+		c->differ(c->cookie, pointer, a, b);
+}
+
+static void number(struct compare *c, const char *pointer, uint64_t a,
+		   uint64_t b)
+{
+	char x[24], y[24];
+
+	if (a == b)
+		return;
+	snprintf(x, sizeof(x), "%llu", (unsigned long long)a);
+	snprintf(y, sizeof(y), "%llu", (unsigned long long)b);
+	text(c, pointer, x, y);
+}
+
+static void presence(struct compare *c, const char *pointer, bool a, bool b)
+{
+	text(c, pointer, a ? "given" : "absent", b ? "given" : "absent");
+}
+
+static void element(struct compare *c, const char *list, size_t index,
+		    const char *key, uint64_t a, uint64_t b)
+{
+	char pointer[96];
+
+	if (a == b)
+		return;
+	snprintf(pointer, sizeof(pointer), "/%s/%zu%s%s", list, index,
+		 *key ? "/" : "", key);
+	number(c, pointer, a, b);
+}
+
+static void planes(struct compare *c, const struct kvp_geometry *a,
+		   const struct kvp_geometry *b)
+{
+	const struct kvp_plane *x = a->planes, *y = b->planes;
+	char pointer[64];
+	size_t i;
+
+	number(c, "/planes (number of planes)", a->nplanes, b->nplanes);
+	if (a->nplanes != b->nplanes)
+		return;
+	for (i = 0; i < a->nplanes; i++, x++, y++) {
+		snprintf(pointer, sizeof(pointer), "/planes/%zu/name", i);
+		text(c, pointer, x->name, y->name);
+		element(c, "planes", i, "bytes_per_page", x->bytes_per_page,
+			y->bytes_per_page);
+		element(c, "planes", i, "alias", x->alias, y->alias);
+		element(c, "planes", i, "address", x->address, y->address);
+	}
+}
+
+static void rank_lists(struct compare *c, const char *name, uint64_t ranks,
+		       const struct kvp_ranks *a, const struct kvp_ranks *b)
+{
+	char pointer[64];
+	size_t i;
+
+	for (i = 0; i < ranks; i++) {
+		bool same = a[i].count == b[i].count &&
+			    !memcmp(a[i].rank, b[i].rank,
+				    a[i].count * sizeof(*a[i].rank));
+
+		snprintf(pointer, sizeof(pointer), "/access/%s/%zu", name, i);
+		text(c, pointer, "one list", same ? "one list" : "another");
+	}
+}
+
+static void statics(struct compare *c, const struct kvp_geometry *a,
+		    const struct kvp_geometry *b)
+{
+	char pointer[64];
+	size_t i;
+
+	number(c, "/static (number of items)", a->nstatics, b->nstatics);
+	if (a->nstatics != b->nstatics)
+		return;
+	for (i = 0; i < a->nstatics; i++) {
+		snprintf(pointer, sizeof(pointer), "/static/%zu/name", i);
+		text(c, pointer, a->statics[i].name, b->statics[i].name);
+		element(c, "static", i, "bytes", a->statics[i].bytes,
+			b->statics[i].bytes);
+		element(c, "static", i, "importers",
+			a->statics[i].importers, b->statics[i].importers);
+	}
+}
+
+static void recorded(struct compare *c, const struct kvp_geometry *a,
+		     const struct kvp_geometry *b)
+{
+	const struct kvp_chunk *x = a->base_chunks, *y = b->base_chunks;
+	size_t i;
+
+	presence(c, "/base_chunks", x, y);
+	number(c, "/base_chunks (number of chunks)", a->nbase_chunks,
+	       b->nbase_chunks);
+	if (a->nbase_chunks != b->nbase_chunks)
+		return;
+	for (i = 0; i < a->nbase_chunks; i++, x++, y++) {
+		element(c, "base_chunks", i, "plane", x->plane, y->plane);
+		element(c, "base_chunks", i, "offset", x->offset, y->offset);
+		element(c, "base_chunks", i, "bytes", x->bytes, y->bytes);
+		element(c, "base_chunks", i, "arena", x->arena, y->arena);
+	}
+}
+
+static void headroom(struct compare *c, const struct kvp_geometry *a,
+		     const struct kvp_geometry *b)
+{
+	presence(c, "/headroom", a->has_headroom, b->has_headroom);
+	number(c, "/headroom/free_bytes", a->headroom.free_bytes,
+	       b->headroom.free_bytes);
+	presence(c, "/headroom/cap_bytes (a bound)", a->headroom.bounded,
+		 b->headroom.bounded);
+	number(c, "/headroom/cap_bytes", a->headroom.cap_bytes,
+	       b->headroom.cap_bytes);
+}
+
+size_t kvp_geometry_compare(const struct kvp_geometry *a,
+			    const struct kvp_geometry *b,
+			    kvp_geometry_differ *differ, void *cookie)
+{
+	struct compare c = { differ, cookie, 0 };
+
+#define NUMBER(key) number(&c, "/" #key, a->key, b->key)
+	text(&c, "/name", a->name, b->name);
+	NUMBER(granularity);
+	NUMBER(tile_granules);
+	NUMBER(pages);
+	NUMBER(page_tokens);
+	NUMBER(snapshot_rows);
+	NUMBER(execution_rows);
+	NUMBER(row_bytes);
+	NUMBER(row_stride);
+	NUMBER(ranks);
+	NUMBER(ranks_per_node);
+	NUMBER(dcp_group_size);
+	planes(&c, a, b);
+	if (a->ranks == b->ranks) {
+		rank_lists(&c, "declared_readers", a->ranks,
+			   a->declared_readers, b->declared_readers);
+		rank_lists(&c, "imports", a->ranks, a->imports, b->imports);
+	}
+	number(&c, "/access/importer_mode", a->importer_mode,
+	       b->importer_mode);
+	statics(&c, a, b);
+	NUMBER(static_entries);
+	NUMBER(entry_limit);
+	NUMBER(entry_reserve);
+	NUMBER(page_overhead_bytes);
+	NUMBER(arena_address);
+#undef NUMBER
+	headroom(&c, a, b);
+	recorded(&c, a, b);
+	return c.count;
+}

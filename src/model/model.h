@@ -1,0 +1,69 @@
+/*
+ * What the files of model share: reading chunk lists, checking a geometry,
+ * writing parts of documents.  Nobody else includes this.
+ */
+#ifndef KVPLAN_MODEL_MODEL_H
+#define KVPLAN_MODEL_MODEL_H
+
+#include <kvplan/plan.h>
+
+#include "base/json.h"
+#include "base/strbuf.h"
+
+/* Which keys of a geometry stood in the text, for the place of an error. */
+struct geometry_places {
+	struct json_at root;
+	struct json_at planes;
+	struct json_at imports;	/* p == NULL: by default */
+	struct json_at group_size;
+	struct json_at base_chunks;
+	struct json_at rows;	/* row_stride or row_bytes */
+	struct json_at arena_address;
+	struct json_at statics;
+};
+
+/* geometry_json.c: read the geometry that stands at this place. */
+int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
+		     struct kvp_error *err);
+
+/* planes_json.c: read and expand the planes. */
+int planes_read(struct kvp_geometry *g, const struct json_at *at,
+		struct kvp_error *err);
+
+/* geometry_access.c: the access lists. */
+int access_read(struct kvp_geometry *g, const struct json_at *access,
+		struct json_at *imports, struct kvp_error *err);
+int ranks_read(struct kvp_ranks *list, const struct json_at *at,
+	       uint64_t ranks, struct kvp_error *err);
+int access_check(const struct kvp_geometry *g,
+		 const struct geometry_places *places, struct kvp_error *err);
+
+/* geometry_check.c: what no key says alone. */
+int geometry_check(struct kvp_geometry *g,
+		   const struct geometry_places *places,
+		   struct kvp_error *err);
+
+/* base_chunks.c: bring a recorded layout in order and check it covers. */
+int base_chunks_check(struct kvp_geometry *g, const struct json_at *at,
+		      struct kvp_error *err);
+
+/* chunk_json.c: chunk lists of both formats. */
+int chunks_read(struct kvp_chunk **chunks, size_t *count,
+		const struct json_at *at, struct kvp_error *err);
+void chunks_write(struct strbuf *b, const struct kvp_chunk *chunks,
+		  size_t count);
+void ranks_write(struct strbuf *b, const struct kvp_ranks *list);
+
+/* headroom_json.c */
+int headroom_read(struct kvp_headroom *h, const struct json_at *at,
+		  struct kvp_error *err);
+void headroom_write(struct strbuf *b, const struct kvp_headroom *h);
+
+/* geometry_write.c: the object, without a line end behind it. */
+void geometry_write_to(struct strbuf *b, const struct kvp_geometry *g);
+
+/* The words of enum kvp_importer_mode and enum kvp_static_importers. */
+extern const char *const importer_mode_names[2];
+extern const char *const static_importers_names[3];
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Writing a plan: one chunk, one row, one rank to a line, so that a diff
+ * between two plans reads.
+ */
+#include "model/model.h"
+
+static void write_rows(struct strbuf *b, const struct kvp_plan *plan)
+{
+	const struct kvp_row *row = plan->rows;
+	const struct kvp_span *span;
+	size_t i, j;
+
+	strbuf_str(b, "[");
+	for (i = 0; i < plan->nrows; i++, row++) {
+		strbuf_str(b, i ? ",\n{\"row\":" : "\n{\"row\":");
+		strbuf_u64(b, row->row);
+		strbuf_str(b, ",\"pages\":[");
+		span = plan->spans + row->first;
+		for (j = 0; j < row->count; j++, span++) {
+			strbuf_str(b, j ? ",[" : "[");
+			strbuf_u64(b, span->first);
+			strbuf_str(b, ",");
+			strbuf_u64(b, span->end);
+			strbuf_str(b, "]");
+		}
+		strbuf_str(b, "]}");
+	}
+	strbuf_str(b, plan->nrows ? "\n]" : "]");
+}
+
+static void write_access(struct strbuf *b, const struct kvp_plan *plan)
+{
+	size_t i;
+
+	strbuf_str(b, "[");
+	for (i = 0; i < plan->naccess; i++) {
+		strbuf_str(b, i ? ",\n{\"rank\":" : "\n{\"rank\":");
+		strbuf_u64(b, plan->access[i].rank);
+		strbuf_str(b, ",\"readers\":");
+		ranks_write(b, &plan->access[i].readers);
+		strbuf_str(b, "}");
+	}
+	strbuf_str(b, plan->naccess ? "\n]" : "]");
+}
+
+static void write_numbers(struct strbuf *b, const uint64_t *numbers,
+			  size_t count)
+{
+	size_t i;
+
+	strbuf_str(b, "[");
+	for (i = 0; i < count; i++) {
+		if (i)
+			strbuf_str(b, ",");
+		strbuf_u64(b, numbers[i]);
+	}
+	strbuf_str(b, "]");
+}
+
+static void write_summary(struct strbuf *b, const struct kvp_summary *s)
+{
+	strbuf_str(b, "{\n\"base_chunks\":");
+	strbuf_u64(b, s->base_chunks);
+	strbuf_str(b, ",\n\"chunks\":");
+	strbuf_u64(b, s->chunks);
+	strbuf_str(b, ",\n\"lower_bound\":");
+	strbuf_u64(b, s->lower_bound);
+	strbuf_str(b, ",\n\"optimal\":");
+	strbuf_str(b, s->optimal ? "true" : "false");
+	strbuf_str(b, ",\n\"physical_bytes\":");
+	strbuf_u64(b, s->physical_bytes);
+	strbuf_str(b, ",\n\"kv_tokens\":");
+	strbuf_u64(b, s->kv_tokens);
+	strbuf_str(b, ",\n\"entries\":{\n\"per_rank\":");
+	write_numbers(b, s->per_rank, s->nper_rank);
+	strbuf_str(b, ",\n\"per_node\":");
+	write_numbers(b, s->per_node, s->nper_node);
+	strbuf_str(b, ",\n\"limit\":");
+	strbuf_u64(b, s->limit);
+	strbuf_str(b, "\n}\n}");
+}
+
+int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
+		   struct kvp_error *err)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_str(&b, "{\n\"format\":\"" KVP_PLAN_FORMAT "\",\n");
+	strbuf_str(&b, "\"geometry\":");
+	geometry_write_to(&b, &plan->geometry);
+	strbuf_str(&b, ",\n\"merge\":\"");
+	strbuf_str(&b, kvp_merge_name(plan->merge));
+	strbuf_str(&b, "\",\n\"dedicated_bytes\":");
+	strbuf_u64(&b, plan->dedicated_bytes);
+	strbuf_str(&b, ",\n\"chunks\":");
+	chunks_write(&b, plan->chunks, plan->nchunks);
+	strbuf_str(&b, ",\n\"rows\":");
+	write_rows(&b, plan);
+	strbuf_str(&b, ",\n\"access\":");
+	write_access(&b, plan);
+	strbuf_str(&b, ",\n\"summary\":");
+	write_summary(&b, &plan->summary);
+	if (plan->has_headroom) {
+		strbuf_str(&b, ",\n\"headroom\":");
+		headroom_write(&b, &plan->headroom);
+	}
+	strbuf_str(&b, "\n}\n");
+	return strbuf_detach(&b, text, len, err);
+}

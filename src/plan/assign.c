@@ -1,0 +1,275 @@
+/*
+ * Which piece lies on which slot, so that as many neighbours as the bound
+ * says lie on one plane.
+ *
+ * The groups (bytes per page, offset, bytes) are walked from the last to
+ * the first: backwards, since the last aliased tiles may exist for some
+ * planes only.  Where a group ends its pieces' successors lie already; each
+ * segment keeps as many of them as it has slots.  Two slots are set apart:
+ * the first slot of a segment that merges to the left, and the last slot of
+ * one that merges to the right.  These must not end up in one chain when the
+ * segment holds other chunks, so chains keep to the low slots of a group
+ * from the first slot on, and the last slot is the highest of its group:
+ *
+ *   fewer ends than starts   ends 0..e-1 take starts 0..e-1
+ *   more ends than starts    the lowest ends stay alone
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "plan/work.h"
+
+/* A piece of the group at hand whose successor lies on `slot`. */
+struct follower {
+	uint32_t slot;
+	uint32_t piece;
+};
+
+struct assigner {
+	const struct layout *l;
+	const struct segments *s;
+	const struct junctions *j;
+	const struct bound *b;
+	struct assignment *a;
+	struct follower *followers;
+	const uint32_t *slots;	/* the group's, ascending */
+	uint32_t count;
+};
+
+static void bind(struct assigner *g, uint32_t slot, uint32_t piece)
+{
+	assert(g->a->piece[slot] == NONE && g->a->slot[piece] == NONE);
+	g->a->piece[slot] = piece;
+	g->a->slot[piece] = slot;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	uint32_t x = ((const struct follower *)a)->slot;
+	uint32_t y = ((const struct follower *)b)->slot;
+
+	return (x > y) - (x < y);
+}
+
+/* Groups are mostly as small as the number of planes. */
+static void sort_followers(struct follower *f, uint32_t count)
+{
+	struct follower keep;
+	uint32_t i, k;
+
+	if (count > 64) {
+		qsort(f, count, sizeof(*f), by_slot);
+		return;
+	}
+	for (i = 1; i < count; i++) {
+		keep = f[i];
+		for (k = i; k && f[k - 1].slot > keep.slot; k--)
+			f[k] = f[k - 1];
+		f[k] = keep;
+	}
+}
+
+static uint32_t find_followers(struct assigner *g)
+{
+	uint32_t i, next, count = 0;
+
+	for (i = 0; i < g->count; i++) {
+		next = g->j->next[g->slots[i]];
+		if (next != NONE)
+			g->followers[count++] = (struct follower){
+				g->a->slot[next], g->slots[i] };
+	}
+	sort_followers(g->followers, count);
+	return count;
+}
+
+/* The junction chosen at the boundary left of a segment. */
+static uint32_t chosen_left(const struct assigner *g, uint32_t segment)
+{
+	return segment ? g->b->chosen[segment - 1] : NONE;
+}
+
+/* The first of the group's slots that lies in `segment` or behind. */
+static uint32_t lower_slot(const struct assigner *g, uint32_t segment)
+{
+	uint32_t low = 0, high = g->count, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (g->s->of[g->slots[mid]] < segment)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Slots of this group that merge to the left begin their segment. */
+static void mark_first_slots(struct assigner *g)
+{
+	uint32_t start = g->j->start[g->slots[0]], i, segment;
+
+	for (i = 0; i < g->count; i++) {
+		segment = g->s->of[g->slots[i]];
+		if (chosen_left(g, segment) == start &&
+		    g->a->first[segment] == NONE)
+			g->a->first[segment] = g->slots[i];
+	}
+}
+
+/*
+ * Pieces followed by a segment's first slot go to the last slot of the
+ * segment before it.  Answers whether the follower is such a slot.
+ */
+static bool bind_boundary(struct assigner *g, const struct follower *f)
+{
+	uint32_t segment = g->s->of[f->slot], at, slot;
+
+	if (g->a->first[segment] != f->slot)
+		return false;
+	at = lower_slot(g, segment);
+	if (!at || g->s->of[g->slots[at - 1]] != segment - 1)
+		return true;
+	slot = g->slots[at - 1];
+	if (g->a->piece[slot] == NONE && g->a->last[segment - 1] == NONE) {
+		bind(g, slot, f->piece);
+		g->a->last[segment - 1] = slot;
+	}
+	return true;
+}
+
+/* Bind the pieces followed inside one segment to the group's slots there. */
+static void bind_segment(struct assigner *g, const struct follower *f,
+			 uint32_t starts)
+{
+	uint32_t segment = g->s->of[f->slot];
+	uint32_t at = lower_slot(g, segment), ends = 0, i, skip;
+
+	if (g->s->fixed[segment])
+		return;
+	while (at + ends < g->count &&
+	       g->s->of[g->slots[at + ends]] == segment &&
+	       g->a->piece[g->slots[at + ends]] == NONE)
+		ends++;
+	skip = ends > starts ? ends - starts : 0;
+	for (i = 0; i < starts && i < ends; i++)
+		bind(g, g->slots[at + skip + i], f[i].piece);
+}
+
+static void bind_followers(struct assigner *g)
+{
+	uint32_t count = find_followers(g), kept = 0, i, k;
+	struct follower *f = g->followers;
+
+	for (i = 0; i < count; i++)
+		if (!bind_boundary(g, &f[i]))
+			f[kept++] = f[i];
+	for (i = 0; i < kept; i = k) {
+		for (k = i + 1; k < kept &&
+		     g->s->of[f[k].slot] == g->s->of[f[i].slot]; k++)
+			;
+		bind_segment(g, &f[i], k - i);
+	}
+}
+
+/* What is left stays where it was if it can, the rest goes in order. */
+static void bind_rest(struct assigner *g)
+{
+	uint32_t i, k = 0, slot;
+
+	for (i = 0; i < g->count; i++) {
+		slot = g->slots[i];
+		if (g->a->piece[slot] == NONE && g->a->slot[slot] == NONE)
+			bind(g, slot, slot);
+	}
+	for (i = 0; i < g->count; i++) {
+		if (g->a->piece[g->slots[i]] != NONE)
+			continue;
+		while (g->a->slot[g->slots[k]] != NONE)
+			k++;
+		bind(g, g->slots[i], g->slots[k]);
+	}
+}
+
+/* First of the group that ends before `end` in the sorted order. */
+static uint32_t group_start(const struct assigner *g, uint32_t end)
+{
+	const uint32_t *order = g->j->order;
+	uint32_t last = order[end - 1], at = end - 1;
+
+	while (at && g->j->start[order[at - 1]] == g->j->start[last] &&
+	       g->l->chunks[order[at - 1]].bytes == g->l->chunks[last].bytes)
+		at--;
+	return at;
+}
+
+static int allocate(struct assignment *a, const struct layout *l,
+		    const struct segments *s, struct kvp_error *err)
+{
+	size_t n = (size_t)l->aliased + 1, segments = (size_t)s->count + 1, i;
+
+	*a = (struct assignment){
+		.piece = malloc(n * sizeof(*a->piece)),
+		.slot = malloc(n * sizeof(*a->slot)),
+		.first = malloc(segments * sizeof(*a->first)),
+		.last = malloc(segments * sizeof(*a->last)),
+	};
+	if (!a->piece || !a->slot || !a->first || !a->last) {
+		assignment_release(a);
+		return kvp_error_nomem(err);
+	}
+	for (i = 0; i < n; i++)
+		a->piece[i] = a->slot[i] = NONE;
+	for (i = 0; i < segments; i++)
+		a->first[i] = a->last[i] = NONE;
+	return KVP_OK;
+}
+
+int assignment_make(struct assignment *a, const struct layout *l,
+		    const struct segments *s, const struct junctions *j,
+		    const struct bound *b, struct kvp_error *err)
+{
+	struct assigner g = {
+		.l = l, .s = s, .j = j, .b = b, .a = a,
+		.followers = malloc(((size_t)l->aliased + 1) *
+				    sizeof(*g.followers)),
+	};
+	uint32_t end, start;
+	int code = allocate(a, l, s, err);
+
+	if (!code && !g.followers) {
+		assignment_release(a);
+		code = kvp_error_nomem(err);
+	}
+	for (end = code ? 0 : l->aliased; end; end = start) {
+		start = group_start(&g, end);
+		g.slots = j->order + start;
+		g.count = end - start;
+		mark_first_slots(&g);
+		bind_followers(&g);
+		bind_rest(&g);
+	}
+	free(g.followers);
+	return code;
+}
+
+int assignment_identity(struct assignment *a, const struct layout *l,
+			const struct segments *s, struct kvp_error *err)
+{
+	uint32_t i;
+	int code = allocate(a, l, s, err);
+
+	for (i = 0; i < l->aliased && !code; i++)
+		a->piece[i] = a->slot[i] = i;
+	return code;
+}
+
+void assignment_release(struct assignment *a)
+{
+	free(a->piece);
+	free(a->slot);
+	free(a->first);
+	free(a->last);
+	*a = (struct assignment){ 0 };
+}

@@ -1,0 +1,121 @@
+/*
+ * Conflicting pages: for every snapshot row the pages that share a physical
+ * byte with it, in any plane.  A plan keeps the base layout's sets, so they
+ * are taken from there, where chunks lie in page order.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "plan/work.h"
+
+struct collector {
+	const struct kvp_geometry *g;
+	const struct layout *l;
+	struct kvp_span *spans;
+	size_t count;
+	size_t room;
+};
+
+static int reserve(struct collector *c, size_t more, struct kvp_error *err)
+{
+	struct kvp_span *spans;
+
+	if (c->count + more <= c->room)
+		return KVP_OK;
+	c->room = c->room * 2 + more;
+	spans = realloc(c->spans, c->room * sizeof(*spans));
+	if (!spans)
+		return kvp_error_nomem(err);
+	c->spans = spans;
+	return KVP_OK;
+}
+
+/* The pages under bytes [from, to) of the arena, all of one chunk. */
+static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
+		      uint64_t from, uint64_t to)
+{
+	uint64_t bpp = c->g->planes[chunk->plane].bytes_per_page;
+	uint64_t first = (chunk->offset + (from - chunk->arena)) / bpp;
+	uint64_t end = u64_ceil_div(chunk->offset + (to - chunk->arena), bpp);
+
+	/* The backing behind the last page belongs to none. */
+	end = u64_min(end, c->g->pages);
+	if (first < end)
+		c->spans[c->count++] = (struct kvp_span){ first, end };
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct kvp_span *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Sort and join what was collected from `start` on. */
+static void join(struct collector *c, size_t start)
+{
+	struct kvp_span *s = c->spans + start;
+	size_t n = c->count - start, i, kept = 0;
+
+	for (i = 1; i < n && s[i - 1].first <= s[i].first; i++)
+		;
+	if (i < n)
+		qsort(s, n, sizeof(*s), by_first);
+	for (i = 1; i < n; i++) {
+		if (s[i].first <= s[kept].end)
+			s[kept].end = u64_max(s[kept].end, s[i].end);
+		else
+			s[++kept] = s[i];
+	}
+	c->count = start + (n ? kept + 1 : 0);
+}
+
+/* *walk is the first chunk that may reach into this row or a later one. */
+static int collect_row(struct collector *c, uint64_t row, uint32_t *walk,
+		       struct kvp_error *err)
+{
+	uint64_t begin = (c->g->execution_rows + row) * c->g->row_stride;
+	uint64_t end = begin + c->g->row_bytes;
+	const struct kvp_chunk *chunk = c->l->chunks;
+	size_t start = c->count;
+	uint32_t i;
+	int code;
+
+	while (*walk < c->l->aliased &&
+	       chunk[*walk].arena + chunk[*walk].bytes <= begin)
+		++*walk;
+	for (i = *walk; i < c->l->aliased && chunk[i].arena < end; i++) {
+		code = reserve(c, 1, err);
+		if (code)
+			return code;
+		add_pages(c, &chunk[i], u64_max(begin, chunk[i].arena),
+			  u64_min(end, chunk[i].arena + chunk[i].bytes));
+	}
+	join(c, start);
+	return KVP_OK;
+}
+
+int conflicts_make(struct kvp_plan *plan, const struct layout *l,
+		   struct kvp_error *err)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+	struct collector c = { .g = g, .l = l };
+	uint32_t walk = 0;
+	uint64_t row;
+	int code = KVP_OK;
+
+	plan->rows = malloc((g->snapshot_rows + 1) * sizeof(*plan->rows));
+	if (!plan->rows)
+		return kvp_error_nomem(err);
+	for (row = 0; row < g->snapshot_rows && !code; row++) {
+		plan->rows[row] = (struct kvp_row){ .row = row,
+						    .first = c.count };
+		code = collect_row(&c, row, &walk, err);
+		plan->rows[row].count = c.count - plan->rows[row].first;
+	}
+	plan->nrows = g->snapshot_rows;
+	plan->spans = c.spans;
+	plan->nspans = c.count;
+	return code;
+}

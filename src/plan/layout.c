@@ -1,0 +1,265 @@
+/*
+ * The base layout: tiles of all aliasable planes in page order, laid end to
+ * end over the snapshot rows; what is left of each plane is one unaliased
+ * chunk.  How many tiles every plane gives is worked out first, so that a
+ * layout beyond the chunk limit is refused before memory is taken.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kvplan/geometry.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "plan/work.h"
+
+/* The geometry reader has checked that none of this overflows. */
+static uint64_t round_up(uint64_t bytes, uint64_t to)
+{
+	return u64_ceil_div(bytes, to) * to;
+}
+
+static uint64_t backing(const struct kvp_geometry *g, size_t plane)
+{
+	return round_up(g->pages * g->planes[plane].bytes_per_page,
+			g->granularity);
+}
+
+static uint64_t tile_bytes(const struct kvp_geometry *g)
+{
+	return g->granularity * g->tile_granules;
+}
+
+/* Bytes of a plane in tiles whose first page is below `page`. */
+static uint64_t bytes_below(const struct kvp_geometry *g, size_t plane,
+			    uint64_t page)
+{
+	uint64_t tile = tile_bytes(g);
+	uint64_t tiles = u64_ceil_div(page * g->planes[plane].bytes_per_page,
+				      tile);
+	uint64_t all = backing(g, plane);
+
+	return tiles > all / tile ? all : tiles * tile;
+}
+
+static uint64_t all_bytes_below(const struct kvp_geometry *g, uint64_t page)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < g->nplanes; i++)
+		if (g->planes[i].alias)
+			sum += bytes_below(g, i, page);
+	return sum;
+}
+
+/* The first page whose tiles, with all before it, reach `need` bytes. */
+static uint64_t last_page(const struct kvp_geometry *g, uint64_t need)
+{
+	uint64_t low = 0, high = g->pages - 1, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (all_bytes_below(g, mid + 1) >= need)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static int rows_do_not_fit(const struct layout *l,
+			   const struct kvp_geometry *g, uint64_t have,
+			   struct kvp_error *err)
+{
+	uint64_t need = l->arena_end - l->dedicated_bytes;
+	uint64_t fit = (l->dedicated_bytes + have) / g->row_stride;
+
+	fit = fit > g->execution_rows ? fit - g->execution_rows : 0;
+	return kvp_error_set(err, KVP_EINFEASIBLE,
+		"snapshot_rows: %llu rows need %llu bytes of aliased backing, "
+		"the planes have %llu, %llu too few; %llu rows would fit",
+		(unsigned long long)g->snapshot_rows, (unsigned long long)need,
+		(unsigned long long)have, (unsigned long long)(need - have),
+		(unsigned long long)fit);
+}
+
+/* How many bytes every plane gives to the arena: taken[plane]. */
+static int take(uint64_t *taken, const struct layout *l,
+		const struct kvp_geometry *g, struct kvp_error *err)
+{
+	uint64_t need = l->arena_end > l->dedicated_bytes ?
+			l->arena_end - l->dedicated_bytes : 0;
+	uint64_t have = all_bytes_below(g, g->pages);
+	uint64_t page, more;
+	size_t i;
+
+	if (!need)
+		return KVP_OK;
+	if (have < need)
+		return rows_do_not_fit(l, g, have, err);
+	page = last_page(g, need);
+	need -= all_bytes_below(g, page);
+	for (i = 0; i < g->nplanes; i++) {
+		if (!g->planes[i].alias)
+			continue;
+		taken[i] = bytes_below(g, i, page);
+		more = bytes_below(g, i, page + 1) - taken[i];
+		/* A tile is laid whole, the last one as well. */
+		if (need < more)
+			more = u64_min(more, round_up(need, tile_bytes(g)));
+		taken[i] += more;
+		need -= u64_min(need, more);
+	}
+	assert(!need);
+	return KVP_OK;
+}
+
+static int count_chunks(struct layout *l, const uint64_t *taken,
+			const struct kvp_geometry *g, struct kvp_error *err)
+{
+	uint64_t aliased = 0, tails = 0;
+	size_t i;
+
+	for (i = 0; i < g->nplanes; i++) {
+		aliased += u64_ceil_div(taken[i], tile_bytes(g));
+		tails += taken[i] < backing(g, i);
+		if (aliased + tails > KVP_CHUNKS_MAX)
+			return kvp_error_set(err, KVP_ELIMIT,
+				"the base layout has more than %llu chunks; "
+				"tile_granules above %llu makes fewer",
+				(unsigned long long)KVP_CHUNKS_MAX,
+				(unsigned long long)g->tile_granules);
+	}
+	l->aliased = (uint32_t)aliased;
+	l->count = (uint32_t)(aliased + tails);
+	return KVP_OK;
+}
+
+/* The tiles of every plane, plane by plane, keyed by their first page. */
+static void cut(struct kvp_chunk *tiles, uint64_t *pages, uint32_t *index,
+		const uint64_t *taken, const struct kvp_geometry *g)
+{
+	uint64_t tile = tile_bytes(g), offset;
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < g->nplanes; i++)
+		for (offset = 0; offset < taken[i]; offset += tile) {
+			pages[n] = offset / g->planes[i].bytes_per_page;
+			index[n] = n;
+			tiles[n++] = (struct kvp_chunk){
+				.plane = (uint32_t)i,
+				.offset = offset,
+				.bytes = u64_min(tile, taken[i] - offset),
+			};
+		}
+}
+
+/* Page order, then plane, then offset; places follow each other from D. */
+static int lay(struct layout *l, const uint64_t *taken,
+	       const struct kvp_geometry *g, struct kvp_error *err)
+{
+	size_t n = l->aliased;
+	struct kvp_chunk *tiles = malloc((n + 1) * sizeof(*tiles));
+	uint64_t *pages = malloc((n + 1) * sizeof(*pages));
+	uint32_t *index = malloc((n + 1) * sizeof(*index));
+	uint64_t place = l->dedicated_bytes;
+	int code = KVP_OK;
+	size_t i;
+
+	if (!tiles || !pages || !index) {
+		code = kvp_error_nomem(err);
+		goto done;
+	}
+	cut(tiles, pages, index, taken, g);
+	code = radix_sort(pages, index, n, err);
+	if (code)
+		goto done;
+	for (i = 0; i < n; i++) {
+		l->chunks[i] = tiles[index[i]];
+		l->chunks[i].arena = place;
+		place += l->chunks[i].bytes;
+	}
+done:
+	free(tiles);
+	free(pages);
+	free(index);
+	return code;
+}
+
+static void add_tails(struct layout *l, const uint64_t *taken,
+		      const struct kvp_geometry *g)
+{
+	struct kvp_chunk *tail = l->chunks + l->aliased;
+	size_t i;
+
+	for (i = 0; i < g->nplanes; i++)
+		if (taken[i] < backing(g, i))
+			*tail++ = (struct kvp_chunk){
+				.plane = (uint32_t)i,
+				.offset = taken[i],
+				.bytes = backing(g, i) - taken[i],
+				.arena = KVP_UNALIASED,
+			};
+	assert(tail == l->chunks + l->count);
+}
+
+static int compute(struct layout *l, const struct kvp_geometry *g,
+		   struct kvp_error *err)
+{
+	uint64_t *taken = calloc(g->nplanes, sizeof(*taken));
+	int code = taken ? take(taken, l, g, err) : kvp_error_nomem(err);
+
+	if (!code)
+		code = count_chunks(l, taken, g, err);
+	if (!code) {
+		l->chunks = malloc((l->count + 1u) * sizeof(*l->chunks));
+		code = l->chunks ? lay(l, taken, g, err) :
+				   kvp_error_nomem(err);
+	}
+	if (!code)
+		add_tails(l, taken, g);
+	free(taken);
+	return code;
+}
+
+/* The recorded list is sorted and covers; the reader has seen to it. */
+static int record(struct layout *l, const struct kvp_geometry *g,
+		  struct kvp_error *err)
+{
+	size_t n = g->nbase_chunks;
+
+	l->chunks = malloc((n + 1) * sizeof(*l->chunks));
+	if (!l->chunks)
+		return kvp_error_nomem(err);
+	memcpy(l->chunks, g->base_chunks, n * sizeof(*l->chunks));
+	l->count = (uint32_t)n;
+	while (l->aliased < n && l->chunks[l->aliased].arena != KVP_UNALIASED)
+		l->aliased++;
+	return KVP_OK;
+}
+
+int layout_make(struct layout *l, const struct kvp_geometry *g,
+		struct kvp_error *err)
+{
+	int code;
+
+	*l = (struct layout){
+		.dedicated_bytes = round_up(g->execution_rows * g->row_stride,
+					    g->granularity),
+		.arena_end = (g->execution_rows + g->snapshot_rows) *
+			     g->row_stride,
+	};
+	code = g->base_chunks ? record(l, g, err) : compute(l, g, err);
+	if (code)
+		layout_release(l);
+	return code;
+}
+
+void layout_release(struct layout *l)
+{
+	free(l->chunks);
+	*l = (struct layout){ 0 };
+}

@@ -1,0 +1,155 @@
+/*
+ * Planning, step by step: base layout, segments, junctions, bound,
+ * assignment, arrangement; then what the plan states about itself.
+ */
+#include <stdlib.h>
+
+#include <kvplan/pack.h>
+
+#include "base/error.h"
+#include "plan/work.h"
+
+/* Everything between the base layout and the plan. */
+struct packing {
+	struct layout layout;
+	struct segments segments;
+	struct junctions junctions;
+	struct bound bound;
+	struct assignment assignment;
+};
+
+static void packing_release(struct packing *p)
+{
+	assignment_release(&p->assignment);
+	bound_release(&p->bound);
+	junctions_release(&p->junctions);
+	segments_release(&p->segments);
+	layout_release(&p->layout);
+}
+
+/* Arrange the current assignment into the plan if that gives fewer chunks. */
+static int keep_better(struct kvp_plan *plan, const struct packing *p,
+		       struct kvp_error *err)
+{
+	struct kvp_chunk *chunks = malloc((p->layout.count + 1u) *
+					  sizeof(*chunks));
+	uint32_t count = 0;
+	int code = KVP_OK;
+
+	if (!chunks)
+		return kvp_error_nomem(err);
+	code = arrange(chunks, &count, &p->layout, &p->segments,
+		       &p->junctions, &p->assignment, plan->merge, err);
+	if (!code && (!plan->chunks || count < plan->nchunks)) {
+		free(plan->chunks);
+		plan->chunks = chunks;
+		plan->nchunks = count;
+		chunks = NULL;
+	}
+	free(chunks);
+	return code;
+}
+
+/* Leave the pieces where they are; the base layout and nothing else. */
+static int pack_in_place(struct kvp_plan *plan, struct packing *p,
+			 struct kvp_error *err)
+{
+	int code;
+
+	assignment_release(&p->assignment);
+	code = assignment_identity(&p->assignment, &p->layout, &p->segments,
+				   err);
+	return code ? code : keep_better(plan, p, err);
+}
+
+static int pack(struct kvp_plan *plan, struct packing *p,
+		struct kvp_error *err)
+{
+	int code;
+
+	if (plan->merge == KVP_MERGE_NONE)
+		return pack_in_place(plan, p, err);
+	code = assignment_make(&p->assignment, &p->layout, &p->segments,
+			       &p->junctions, &p->bound, err);
+	if (!code)
+		code = keep_better(plan, p, err);
+	/*
+	 * A recorded layout may be merged already; exchanging planes can then
+	 * part what belongs together.
+	 */
+	if (!code && plan->geometry.base_chunks &&
+	    plan->nchunks + p->bound.saving > p->layout.count)
+		code = pack_in_place(plan, p, err);
+	return code;
+}
+
+static int prepare(struct packing *p, const struct kvp_geometry *g,
+		   enum kvp_merge merge, struct kvp_error *err)
+{
+	int code = layout_make(&p->layout, g, err);
+
+	if (!code)
+		code = segments_make(&p->segments, &p->layout, g, err);
+	if (!code)
+		code = junctions_make(&p->junctions, &p->layout, g, err);
+	return code ? code : bound_make(&p->bound, &p->layout, &p->segments,
+					&p->junctions, merge, err);
+}
+
+static int summarize(struct kvp_plan *plan, const struct packing *p,
+		     struct kvp_error *err)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+	struct kvp_summary *s = &plan->summary;
+	uint64_t before = 0, after = 0;
+	size_t i;
+
+	for (i = 0; i < p->layout.count; i++)
+		before += p->layout.chunks[i].bytes;
+	for (i = 0; i < plan->nchunks; i++)
+		after += plan->chunks[i].bytes;
+	s->base_chunks = p->layout.count;
+	s->chunks = plan->nchunks;
+	s->lower_bound = s->base_chunks - p->bound.saving;
+	s->optimal = s->chunks == s->lower_bound;
+	s->physical_bytes = after;
+	s->kv_tokens = g->pages * g->page_tokens * g->dcp_group_size;
+	if (before != after || s->chunks < s->lower_bound)
+		return kvp_error_set(err, KVP_EBUG, "the plan has %llu of %llu "
+			"bytes and %llu chunks, bound %llu; please report "
+			"this geometry", (unsigned long long)after,
+			(unsigned long long)before,
+			(unsigned long long)s->chunks,
+			(unsigned long long)s->lower_bound);
+	return KVP_OK;
+}
+
+int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
+		  enum kvp_merge merge, struct kvp_error *err)
+{
+	struct packing p = { 0 };
+	int code;
+
+	*plan = (struct kvp_plan){ 0 };
+	code = kvp_geometry_copy(&plan->geometry, geometry, err);
+	plan->merge = merge;
+	plan->has_headroom = geometry->has_headroom;
+	plan->headroom = geometry->headroom;
+	if (!code)
+		code = prepare(&p, geometry, merge, err);
+	plan->dedicated_bytes = p.layout.dedicated_bytes;
+	if (!code)
+		code = pack(plan, &p, err);
+	if (!code)
+		code = conflicts_make(plan, &p.layout, err);
+	if (!code)
+		code = access_make(plan, err);
+	if (!code)
+		code = entries_make(plan, err);
+	if (!code)
+		code = summarize(plan, &p, err);
+	packing_release(&p);
+	if (code)
+		kvp_plan_release(plan);
+	return code;
+}

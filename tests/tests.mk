@@ -1,0 +1,26 @@
+# The tests.  Every program and script prints what failed and closes with
+# "N passed, N failed, N skipped"; tests/run.sh adds the lines up.
+
+TEST_OBJ = $(call obj,$(call in,tests/fake))
+UNIT     := $(B)/tests/unit/unit
+# One program per file; they share tests/fake and the library.
+PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/fault))
+FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
+SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
+
+.PHONY: unit
+test: all $(UNIT) $(PROGRAMS) $(FUZZERS) headers layers symbols sizes man   ## everything that needs no GPU
+	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
+unit: $(UNIT)                   ## the unit tests alone
+	$(Q)$(UNIT)
+bench: all $(BENCH)             ## speed, against jq in the same run
+	$(Q)B=$(B) sh tests/bench/bench.sh
+
+$(UNIT): $(call obj,$(call in,tests/unit)) $(TEST_OBJ) $(LIB)
+	$(call say,LD)$(LINK) $(CHECK_LIBS)
+$(PROGRAMS) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
+	$(call say,LD)$(LINK)
+$(FUZZERS): $(B)/%: $(B)/%.o $(call obj,tests/fuzz/replay.c) $(TEST_OBJ) $(LIB)
+	$(call say,LD)$(LINK)
+$(B)/tests/%.o: CPP += -Itests $(CHECK_CFLAGS)
