@@ -292,7 +292,7 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 		return kvp_error_set(err, KVP_ELIMIT,
 				     "more than %" PRIu64 " snapshot rows",
 				     KVP_ROWS_MAX);
-	base->backing = malloc(g->nplanes * sizeof(*base->backing));
+	base->backing = calloc(g->nplanes, sizeof(*base->backing));
 	base->kind = malloc(g->nplanes * sizeof(*base->kind));
 	if (!base->backing || !base->kind)
 		return kvp_error_nomem(err);

@@ -70,9 +70,11 @@ static bool sort_events(struct bound *b, const struct check_segment *s)
 	b->events.count = 0;
 	for (i = 0; i < s->count; i++) {
 		kind = b->base->kind[c[i].plane];
-		if (!check_keys_add(&b->events, kind, c[i].offset, 2 * i) ||
+		if (!check_keys_add(&b->events, kind, c[i].offset,
+				    2 * (uint64_t)i) ||
 		    !check_keys_add(&b->events, kind,
-				    c[i].offset + c[i].bytes, 2 * i + 1))
+				    c[i].offset + c[i].bytes,
+				    2 * (uint64_t)i + 1))
 			return false;
 	}
 	return check_keys_sort(&b->events);

@@ -62,22 +62,12 @@ static int number(const struct json_at *at, bool bytes, uint64_t low,
 		     : json_u64(at, low, high, out, err);
 }
 
-static int read_format(const struct json_at *at, struct kvp_error *err)
-{
-	static const char *const formats[] = { KVP_GEOMETRY_FORMAT };
-	size_t which;
-
-	return json_choice(at, formats, 1, &which, err);
-}
-
 static int read_counts(struct kvp_geometry *g, const struct json_at *v,
 		       struct kvp_error *err)
 {
 	const uint64_t max = KVP_NUMBER_MAX;
-	int code = read_format(&v[FORMAT], err);
+	int code = json_string(&v[NAME], KVP_NAME_MAX, &g->name, err);
 
-	if (!code)
-		code = json_string(&v[NAME], KVP_NAME_MAX, &g->name, err);
 	if (!code)
 		code = number(&v[GRANULARITY], true, 4096, max, 2 << 20,
 			      &g->granularity, err);
@@ -239,8 +229,8 @@ static int read_recorded(struct kvp_geometry *g, const struct json_at *v,
 
 	if (v[ARENA_ADDRESS].p) {
 		g->has_arena_address = true;
-		code = json_u64(&v[ARENA_ADDRESS], 1, KVP_NUMBER_MAX,
-				&g->arena_address, err);
+		code = json_bytes(&v[ARENA_ADDRESS], 1, &g->arena_address,
+				  err);
 	}
 	if (!code && v[HEADROOM].p) {
 		g->has_headroom = true;
@@ -257,9 +247,11 @@ int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 {
 	struct geometry_places places = { .root = *at };
 	struct json_at v[KEYS];
-	int code = json_object(at, keys, KEYS, v, err);
+	int code = format_check(at, KVP_GEOMETRY_FORMAT, err);
 
 	*g = (struct kvp_geometry){ 0 };
+	if (!code)
+		code = json_object(at, keys, KEYS, v, err);
 	if (!code)
 		code = read_counts(g, v, err);
 	if (!code)

@@ -22,6 +22,13 @@ struct geometry_places {
 	struct json_at statics;
 };
 
+/*
+ * format.c: "format" has to say what is wanted, before any other key is
+ * looked at: a plan where a geometry should be is no "unknown key".
+ */
+int format_check(const struct json_at *at, const char *wanted,
+		 struct kvp_error *err);
+
 /* geometry_json.c: read the geometry that stands at this place. */
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 		     struct kvp_error *err);

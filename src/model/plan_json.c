@@ -26,17 +26,13 @@ static const struct json_field keys[KEYS] = {
 	[HEADROOM] = { "headroom", false },
 };
 
-static const char *const formats[] = { KVP_GEOMETRY_FORMAT, KVP_PLAN_FORMAT };
-
 static int read_head(struct kvp_plan *plan, const struct json_at *v,
 		     struct kvp_error *err)
 {
 	static const char *const merges[] = { "none", "row", "span" };
 	size_t which = 0;
-	int code = json_choice(&v[FORMAT], &formats[1], 1, &which, err);
+	int code = json_choice(&v[MERGE], merges, 3, &which, err);
 
-	if (!code)
-		code = json_choice(&v[MERGE], merges, 3, &which, err);
 	plan->merge = (enum kvp_merge)which;
 	if (!code)
 		code = json_u64(&v[DEDICATED_BYTES], 0, KVP_NUMBER_MAX,
@@ -229,8 +225,10 @@ static int read_plan(struct kvp_plan *plan, const struct json_at *at,
 		     struct kvp_error *err)
 {
 	struct json_at v[KEYS];
-	int code = json_object(at, keys, KEYS, v, err);
+	int code = format_check(at, KVP_PLAN_FORMAT, err);
 
+	if (!code)
+		code = json_object(at, keys, KEYS, v, err);
 	if (!code)
 		code = read_head(plan, v, err);
 	if (!code)
@@ -258,26 +256,5 @@ int kvp_plan_read(struct kvp_plan *plan, const char *source, const char *text,
 		code = read_plan(plan, &root, err);
 	if (code)
 		kvp_plan_release(plan);
-	return code;
-}
-
-int kvp_document_kind(enum kvp_document *kind, const char *source,
-		      const char *text, size_t len, struct kvp_error *err)
-{
-	struct json_text in;
-	struct json_at root, format;
-	size_t which;
-	int code = json_open(&in, &root, source, text, len, err);
-
-	if (!code)
-		code = json_member(&root, "format", &format, err);
-	if (!code && !format.p)
-		code = json_fail(&format, err, KVP_EINPUT,
-			"missing; \"" KVP_GEOMETRY_FORMAT "\" or \""
-			KVP_PLAN_FORMAT "\" says what this is");
-	if (!code)
-		code = json_choice(&format, formats, 2, &which, err);
-	if (!code)
-		*kind = which ? KVP_DOC_PLAN : KVP_DOC_GEOMETRY;
 	return code;
 }

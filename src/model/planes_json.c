@@ -51,8 +51,7 @@ static int read_entry(struct kvp_plane *plane, const struct json_at *v,
 		code = json_bool(&v[P_ALIAS], &plane->alias, err);
 	if (!code && v[P_ADDRESS].p) {
 		plane->has_address = true;
-		code = json_u64(&v[P_ADDRESS], 1, KVP_NUMBER_MAX,
-				&plane->address, err);
+		code = json_bytes(&v[P_ADDRESS], 1, &plane->address, err);
 	}
 	if (!code && plane->address % granularity)
 		return json_fail(&v[P_ADDRESS], err, KVP_EINPUT,

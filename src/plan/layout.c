@@ -79,7 +79,7 @@ static int rows_do_not_fit(const struct layout *l,
 	fit = fit > g->execution_rows ? fit - g->execution_rows : 0;
 	return kvp_error_set(err, KVP_EINFEASIBLE,
 		"snapshot_rows: %llu rows need %llu bytes of aliased backing, "
-		"the planes have %llu, %llu too few; %llu rows would fit",
+		"the planes have %llu, %llu too few; rows that would fit: %llu",
 		(unsigned long long)g->snapshot_rows, (unsigned long long)need,
 		(unsigned long long)have, (unsigned long long)(need - have),
 		(unsigned long long)fit);

@@ -1,0 +1,52 @@
+/*
+ * The "format" key, which says what a document is.
+ */
+#include <string.h>
+
+#include <kvplan/plan.h>
+
+#include "base/error.h"
+#include "model/model.h"
+
+static const char *const formats[] = { KVP_GEOMETRY_FORMAT, KVP_PLAN_FORMAT };
+
+static int read_format(const struct json_at *at, struct json_at *format,
+		       size_t *which, struct kvp_error *err)
+{
+	int code = json_member(at, "format", format, err);
+
+	if (!code && !format->p)
+		code = json_fail(format, err, KVP_EINPUT,
+			"missing; \"" KVP_GEOMETRY_FORMAT "\" or \""
+			KVP_PLAN_FORMAT "\" says what this is");
+	return code ? code : json_choice(format, formats, 2, which, err);
+}
+
+int format_check(const struct json_at *at, const char *wanted,
+		 struct kvp_error *err)
+{
+	struct json_at format;
+	size_t which = 0;
+	int code = read_format(at, &format, &which, err);
+
+	if (code || !strcmp(formats[which], wanted))
+		return code;
+	return json_fail(&format, err, KVP_EINPUT,
+			 "is \"%s\", must be \"%s\"%s", formats[which], wanted,
+			 which ? "" : "; kvplan plan makes one of it");
+}
+
+int kvp_document_kind(enum kvp_document *kind, const char *source,
+		      const char *text, size_t len, struct kvp_error *err)
+{
+	struct json_text in;
+	struct json_at root, format;
+	size_t which = 0;
+	int code = json_open(&in, &root, source, text, len, err);
+
+	if (!code)
+		code = read_format(&root, &format, &which, err);
+	if (!code)
+		*kind = which ? KVP_DOC_PLAN : KVP_DOC_GEOMETRY;
+	return code;
+}
