@@ -27,7 +27,8 @@
 struct choice {
 	uint32_t junction;
 	uint32_t from;		/* the best choice at the boundary before */
-	uint64_t saving;	/* of all chosen boundaries, less losses */
+	int64_t saving;		/* of all chosen boundaries, less losses;
+				   a poor choice may be below 0 */
 };
 
 struct range {
@@ -55,7 +56,7 @@ struct walk {
 	uint32_t used;
 	struct range left, right;
 	/* The left choices that lose least: */
-	uint64_t best;
+	int64_t best;
 	uint32_t any;		/* one of them */
 	uint32_t other;		/* one outside the marked run, or NONE */
 	uint32_t low, high;	/* those in the run: first and last, by
@@ -63,7 +64,7 @@ struct walk {
 };
 
 /* The value of a left choice once its loss in this segment is taken. */
-static uint64_t left_value(const struct walk *w, uint32_t i)
+static int64_t left_value(const struct walk *w, uint32_t i)
 {
 	const struct choice *c = &w->pool[i];
 	const struct tally *t;
@@ -244,7 +245,6 @@ static void cross(struct walk *w, uint32_t segment)
 			offer(w, j, end - first);
 	}
 	w->right.count = w->used - w->right.first;
-	assert(w->pool[w->right.first].saving <= w->best);
 }
 
 /* The choice behind the last segment leads back through all others. */
@@ -275,7 +275,9 @@ static void walk_segments(struct walk *w, struct bound *b, bool span)
 		clear_segment(w, segment);
 	}
 	if (span && w->s->count) {
-		b->saving += w->pool[w->right.first].saving;
+		/* Choosing nothing anywhere saves 0, so the best is no less. */
+		assert(w->pool[w->right.first].saving >= 0);
+		b->saving += (uint64_t)w->pool[w->right.first].saving;
 		trace_back(w, b);
 	}
 }
