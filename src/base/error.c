@@ -65,3 +65,19 @@ const char *kvp_code_name(int code)
 		return "KVP_?";
 	}
 }
+
+int kvp_exit_status(int code)
+{
+	switch (code) {
+	case KVP_OK:
+		return KVP_EXIT_YES;
+	case KVP_EINFEASIBLE:
+		return KVP_EXIT_NO;
+	case KVP_ESYNTAX:
+	case KVP_EINPUT:
+	case KVP_ELIMIT:
+		return KVP_EXIT_INPUT;
+	default:
+		return KVP_EXIT_ENVIRONMENT;
+	}
+}

@@ -24,4 +24,13 @@ int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 /* KVP_ENOMEM with the one text it always has. */
 int kvp_error_nomem(struct kvp_error *err);
 
+/*
+ * The exit status that goes with a code, the same for every program: yes,
+ * the answer is no, bad usage or input, the environment's fault.
+ */
+enum kvp_exit {
+	KVP_EXIT_YES, KVP_EXIT_NO, KVP_EXIT_INPUT, KVP_EXIT_ENVIRONMENT
+};
+int kvp_exit_status(int code);
+
 #endif

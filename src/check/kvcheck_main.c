@@ -2,6 +2,8 @@
  * kvcheck: verify one plan, linked without the planner.  The only file here
  * that prints and exits.
  */
+#include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,33 +11,29 @@
 #include <kvplan/plan.h>
 #include <kvplan/verify.h>
 
+#include "base/error.h"
 #include "base/file.h"
 
 #ifndef KVP_VERSION
 #define KVP_VERSION "unknown"
 #endif
 
-enum { EXIT_YES, EXIT_NO, EXIT_INPUT, EXIT_ENVIRONMENT };
-
 /* No exit status yet. */
 #define GO_ON (-1)
 
 static const char usage[] =
-	"Usage: kvcheck [--warn=RULE]... PLAN\n"
-	"Verify a plan, worked out apart from the planner.  PLAN may be -.\n"
-	"\n"
-	"      --warn=RULE  findings of RULE are warnings\n"
-	"      --help       print this help\n"
-	"      --version    print the version\n"
-	"\n"
-	"Prints a line 'e FINDING' or 'w FINDING' for each finding, then\n"
-	"'s VERIFIED' or 's NOT VERIFIED'.\n"
-	"Exit status: 0 verified, 1 not, 2 bad usage or input, 3 no memory\n"
-	"or a file could not be read or written.\n"
-	"\n"
-	"Rules:\n";
+	"usage: kvcheck [--warn=RULE]... PLAN|-\n\n"
+	"Verifies a plan, worked out apart from the planner.  Prints a line\n"
+	"'e FINDING' or 'w FINDING' for each finding, then 's VERIFIED' or\n"
+	"'s NOT VERIFIED'.\n\n"
+	"options:\n"
+	"      --warn=RULE            findings of RULE are warnings\n"
+	"  -h, --help                 print this text\n"
+	"      --version              print the version\n\n"
+	"exit status: 0 verified, 1 not, 2 bad usage or input, 3 environment\n\n"
+	"rules:\n";
 
-static void print_usage(void)
+static int print_usage(void)
 {
 	unsigned i;
 
@@ -43,15 +41,7 @@ static void print_usage(void)
 	for (i = 0; i < KVP_RULES; i++)
 		printf("  %-15s  %s\n", kvp_rule_name((enum kvp_rule)i),
 		       kvp_rule_statement((enum kvp_rule)i));
-}
-
-static int bad_usage(const char *what, const char *argument)
-{
-	fprintf(stderr,
-		"kvcheck: error: %s%s%s%s; see kvcheck --help\n", what,
-		argument ? " '" : "", argument ? argument : "",
-		argument ? "'" : "");
-	return EXIT_INPUT;
+	return KVP_EXIT_YES;
 }
 
 static int lower_rule(struct kvp_verify_options *options, const char *name)
@@ -63,12 +53,13 @@ static int lower_rule(struct kvp_verify_options *options, const char *name)
 		options->severity[rule] = KVP_WARNING;
 		return GO_ON;
 	}
-	fprintf(stderr, "kvcheck: error: unknown rule '%s'; rules are", name);
+	fprintf(stderr, "kvcheck: error: --warn=%s: no such rule; rules are",
+		name);
 	for (i = 0; i < KVP_RULES; i++)
 		fprintf(stderr, "%s %s", i ? "," : "",
 			kvp_rule_name((enum kvp_rule)i));
 	fputc('\n', stderr);
-	return EXIT_INPUT;
+	return KVP_EXIT_INPUT;
 }
 
 /* An exit status, or GO_ON with *path set. */
@@ -76,55 +67,39 @@ static int read_arguments(int argc, char **argv,
 			  struct kvp_verify_options *options,
 			  const char **path)
 {
-	bool operands = false;
-	int i, rc;
+	static const struct option longs[] = {
+		{ "warn", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int got, status = GO_ON;
 
-	*path = NULL;
-	for (i = 1; i < argc; i++) {
-		const char *arg = argv[i];
-
-		rc = GO_ON;
-		if (operands || arg[0] != '-' || !arg[1]) {
-			if (*path)
-				return bad_usage("a second plan", arg);
-			*path = arg;
-		} else if (!strcmp(arg, "--")) {
-			operands = true;
-		} else if (!strcmp(arg, "--help")) {
-			print_usage();
-			return EXIT_YES;
-		} else if (!strcmp(arg, "--version")) {
+	opterr = 0;
+	while (status == GO_ON &&
+	       (got = getopt_long(argc, argv, ":h", longs, NULL)) != -1)
+		switch (got) {
+		case 'w':
+			status = lower_rule(options, optarg);
+			break;
+		case 'h':
+			return print_usage();
+		case 'v':
 			puts("kvcheck " KVP_VERSION);
-			return EXIT_YES;
-		} else if (!strncmp(arg, "--warn=", 7)) {
-			rc = lower_rule(options, arg + 7);
-		} else if (!strcmp(arg, "--warn")) {
-			if (++i == argc)
-				return bad_usage("--warn needs a rule", NULL);
-			rc = lower_rule(options, argv[i]);
-		} else {
-			return bad_usage("unknown option", arg);
+			return KVP_EXIT_YES;
+		default:
+			fprintf(stderr, "kvcheck: error: option %s is unknown "
+				"or lacks its argument; see kvcheck --help\n",
+				argv[optind - 1]);
+			return KVP_EXIT_INPUT;
 		}
-		if (rc != GO_ON)
-			return rc;
+	if (status == GO_ON && argc - optind != 1) {
+		fprintf(stderr, "kvcheck: error: takes one plan, %d given; "
+			"see kvcheck --help\n", argc - optind);
+		return KVP_EXIT_INPUT;
 	}
-	return *path ? GO_ON : bad_usage("no plan is named", NULL);
-}
-
-static int exit_status(int code)
-{
-	switch (code) {
-	case KVP_OK:
-		return EXIT_YES;
-	case KVP_EINFEASIBLE:
-		return EXIT_NO;
-	case KVP_ESYNTAX:
-	case KVP_EINPUT:
-	case KVP_ELIMIT:
-		return EXIT_INPUT;
-	default:
-		return EXIT_ENVIRONMENT;
-	}
+	*path = argv[optind];
+	return status;
 }
 
 static int print_verdict(const struct kvp_verdict *verdict)
@@ -141,10 +116,10 @@ static int print_verdict(const struct kvp_verdict *verdict)
 	}
 	if (!kvp_verdict_ok(verdict)) {
 		puts("s NOT VERIFIED");
-		return EXIT_NO;
+		return KVP_EXIT_NO;
 	}
 	puts("s VERIFIED");
-	return EXIT_YES;
+	return KVP_EXIT_YES;
 }
 
 static int judge(const char *path, const struct kvp_verify_options *options)
@@ -167,7 +142,7 @@ static int judge(const char *path, const struct kvp_verify_options *options)
 		fprintf(stderr, "kvcheck: error: %s\n", err.text);
 		if (rc == KVP_EINFEASIBLE)
 			puts("s NOT VERIFIED");
-		status = exit_status(rc);
+		status = kvp_exit_status(rc);
 	} else {
 		status = print_verdict(verdict);
 	}
@@ -182,6 +157,8 @@ int main(int argc, char **argv)
 	const char *path;
 	int status;
 
+	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
+	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error */
 	kvp_verify_options_init(&options);
 	status = read_arguments(argc, argv, &options, &path);
 	if (status == GO_ON)
@@ -189,7 +166,7 @@ int main(int argc, char **argv)
 	if (ferror(stdout) | fclose(stdout)) {
 		fputs("kvcheck: error: standard output cannot be written\n",
 		      stderr);
-		status = EXIT_ENVIRONMENT;
+		status = KVP_EXIT_ENVIRONMENT;
 	}
 	return status;
 }

@@ -9,14 +9,8 @@
 
 #include <kvplan/kvplan.h>
 
+#include "base/error.h"
 #include "base/strbuf.h"
-
-enum exit_code {
-	EXIT_YES = 0,
-	EXIT_NO = 1,		/* not verified, does not fit */
-	EXIT_INPUT = 2,		/* bad usage or bad input */
-	EXIT_ENVIRONMENT = 3	/* no memory, a file, a closed stdout */
-};
 
 /* One row describes an option to the parser and to --help. */
 struct opt {
@@ -61,7 +55,7 @@ int out_error(const struct kvp_error *err);
 int out_usage_error(const char *format, ...) KVP_PRINTF(1, 2);
 void out_warning(const char *format, ...) KVP_PRINTF(1, 2);
 
-/* Write to standard output; EXIT_YES or, after a message, 3. */
+/* Write to standard output; KVP_EXIT_YES or, after a message, 3. */
 int out_text(const char *text, size_t len);
 
 /* 1234567 as "1,234,567". */

@@ -52,7 +52,7 @@ static int emit(const struct kvp_plan *plan, const struct settings *s)
 	struct kvp_error err;
 	char *text = NULL;
 	size_t len;
-	int exit = EXIT_YES;
+	int exit = KVP_EXIT_YES;
 	int code = kvp_plan_write(plan, &text, &len, &err);
 
 	if (!code && s->output && strcmp(s->output, "-"))
@@ -102,9 +102,9 @@ static int run(const struct command *self, int argc, char **argv)
 			break;
 		case HELP:
 			opt_help(self);
-			return EXIT_YES;
+			return KVP_EXIT_YES;
 		default:
-			return EXIT_INPUT;
+			return KVP_EXIT_INPUT;
 		}
 	if (argc - optind != 1)
 		return out_usage_error("plan takes one geometry, %d given; "

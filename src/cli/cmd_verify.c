@@ -94,7 +94,7 @@ static int verify_all(const struct verify_settings *s, int count, char **paths)
 {
 	struct report report = { .settings = s, .count = (size_t)count };
 	struct kvp_error err = { 0 };
-	int exit = EXIT_YES, i, code;
+	int exit = KVP_EXIT_YES, i, code;
 	char *text = NULL;
 	size_t len;
 
@@ -106,17 +106,17 @@ static int verify_all(const struct verify_settings *s, int count, char **paths)
 		if (code)
 			exit = worse(exit, out_error(&err));
 		else if (!j.ok)
-			exit = worse(exit, EXIT_NO);
+			exit = worse(exit, KVP_EXIT_NO);
 		if (!code || code == KVP_EINFEASIBLE)
 			report_add(&report, &j);
 		kvp_verdict_free(j.verdict);
 		kvp_plan_release(&j.plan);
 	}
-	report_end(&report, exit == EXIT_YES);
+	report_end(&report, exit == KVP_EXIT_YES);
 	code = strbuf_detach(&report.text, &text, &len, &err);
 	if (code)
 		exit = worse(exit, out_error(&err));
-	else if (exit <= EXIT_NO)
+	else if (exit <= KVP_EXIT_NO)
 		exit = worse(exit, out_text(text, len));
 	else
 		fwrite(text, 1, len, stderr);
@@ -131,7 +131,7 @@ static int list_rules(void)
 	for (i = 0; i < KVP_RULES; i++)
 		printf("%-16s %s\n", kvp_rule_name((enum kvp_rule)i),
 		       kvp_rule_statement((enum kvp_rule)i));
-	return EXIT_YES;
+	return KVP_EXIT_YES;
 }
 
 static int set_rule(struct verify_settings *s, const char *option,
@@ -143,7 +143,7 @@ static int set_rule(struct verify_settings *s, const char *option,
 		return out_usage_error("--%s=%s: no such rule; kvplan verify "
 			"--list-rules names them", option, name);
 	s->rules.severity[rule] = severity;
-	return EXIT_YES;
+	return KVP_EXIT_YES;
 }
 
 static int set_format(struct verify_settings *s, const char *value)
@@ -152,10 +152,10 @@ static int set_format(struct verify_settings *s, const char *value)
 		return out_usage_error("--format=%s: must be text or json",
 				       value);
 	s->json = !strcmp(value, "json");
-	return EXIT_YES;
+	return KVP_EXIT_YES;
 }
 
-/* One option; EXIT_YES to go on. */
+/* One option; KVP_EXIT_YES to go on. */
 static int set(struct verify_settings *s, int got, const char *value)
 {
 	switch (got) {
@@ -163,18 +163,18 @@ static int set(struct verify_settings *s, int got, const char *value)
 		return set_format(s, value);
 	case GEOMETRY:
 		s->geometry_path = value;
-		return EXIT_YES;
+		return KVP_EXIT_YES;
 	case MERGE:
 		if (kvp_merge_find(value, &s->merge))
 			return out_usage_error("--merge=%s: must be none, row "
 					       "or span", value);
-		return EXIT_YES;
+		return KVP_EXIT_YES;
 	case WARN:
 		return set_rule(s, "warn", value, KVP_WARNING);
 	case ERROR:
 		return set_rule(s, "error", value, KVP_ERROR);
 	default:
-		return EXIT_INPUT;
+		return KVP_EXIT_INPUT;
 	}
 }
 
@@ -191,7 +191,7 @@ static int run(const struct command *self, int argc, char **argv)
 	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
 		if (got == HELP) {
 			opt_help(self);
-			return EXIT_YES;
+			return KVP_EXIT_YES;
 		}
 		if (got == LIST_RULES)
 			return list_rules();

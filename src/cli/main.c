@@ -3,6 +3,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -29,7 +30,7 @@ static int usage(void)
 	       "      --version  print the version\n\n"
 	       "kvplan COMMAND --help describes a command; the manual is "
 	       "kvplan(1).\n", "help", "describe kvplan or a command");
-	return EXIT_YES;
+	return KVP_EXIT_YES;
 }
 
 static const struct command *find(const char *name)
@@ -51,9 +52,9 @@ static int help(int argc, char **argv)
 		return usage();
 	command = find(argv[1]);
 	if (!command)
-		return EXIT_INPUT;
+		return KVP_EXIT_INPUT;
 	opt_help(command);
-	return EXIT_YES;
+	return KVP_EXIT_YES;
 }
 
 static int dispatch(int argc, char **argv)
@@ -67,19 +68,20 @@ static int dispatch(int argc, char **argv)
 		return usage();
 	if (!strcmp(argv[1], "--version")) {
 		printf("kvplan %s\n", KVP_VERSION);
-		return EXIT_YES;
+		return KVP_EXIT_YES;
 	}
 	if (!strcmp(argv[1], "help"))
 		return help(argc - 1, argv + 1);
 	command = find(argv[1]);
 	return command ? command->run(command, argc - 1, argv + 1) :
-			 EXIT_INPUT;
+			 KVP_EXIT_INPUT;
 }
 
 int main(int argc, char **argv)
 {
 	int exit, written;
 
+	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
 	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error */
 	exit = dispatch(argc, argv);
 	written = out_text("", 0);	/* what --help left unwritten */

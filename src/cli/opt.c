@@ -43,9 +43,12 @@ int opt_next(const struct command *command, int argc, char **argv,
 	for (i = 0; i < command->nopts; i++)
 		if (got && got == command->opts[i].letter)
 			return (int)i;
+	if (optopt > 0 && optopt < FIRST)	/* one letter of a cluster */
+		snprintf(letters, sizeof(letters), "-%c", optopt);
 	out_usage_error(got == ':' ? "option %s needs an argument; see "
 			"kvplan %s --help" : "option %s is unknown or takes "
-			"no argument; see kvplan %s --help", argv[optind - 1],
+			"no argument; see kvplan %s --help",
+			*letters == '-' ? letters : argv[optind - 1],
 			command->name);
 	return OPT_BAD;
 }

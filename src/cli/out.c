@@ -8,26 +8,10 @@
 
 #include "cli/cli.h"
 
-static int exit_code(int code)
-{
-	switch (code) {
-	case KVP_OK:
-		return EXIT_YES;
-	case KVP_EINFEASIBLE:
-		return EXIT_NO;
-	case KVP_ESYNTAX:
-	case KVP_EINPUT:
-	case KVP_ELIMIT:
-		return EXIT_INPUT;
-	default:
-		return EXIT_ENVIRONMENT;
-	}
-}
-
 int out_error(const struct kvp_error *err)
 {
 	fprintf(stderr, "kvplan: error: %s\n", err->text);
-	return exit_code(err->code);
+	return kvp_exit_status(err->code);
 }
 
 static void talk(const char *kind, const char *format, va_list args)
@@ -44,7 +28,7 @@ int out_usage_error(const char *format, ...)
 	va_start(args, format);
 	talk("error", format, args);
 	va_end(args);
-	return EXIT_INPUT;
+	return KVP_EXIT_INPUT;
 }
 
 void out_warning(const char *format, ...)
@@ -59,10 +43,10 @@ void out_warning(const char *format, ...)
 int out_text(const char *text, size_t len)
 {
 	if (fwrite(text, 1, len, stdout) == len && !fflush(stdout))
-		return EXIT_YES;
+		return KVP_EXIT_YES;
 	fprintf(stderr, "kvplan: error: <stdout>: cannot write: %s\n",
 		strerror(errno));
-	return EXIT_ENVIRONMENT;
+	return KVP_EXIT_ENVIRONMENT;
 }
 
 struct number out_number(uint64_t value)
