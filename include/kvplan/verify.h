@@ -45,6 +45,9 @@ enum kvp_place {
 	KVP_AT_NODE
 };
 
+/* How the stated value has to relate to the expected one. */
+enum kvp_relation { KVP_EXACTLY, KVP_AT_MOST, KVP_AT_LEAST };
+
 /*
  * One finding: at this place, `what` is `stated` where the checker works
  * out `expected`.
@@ -57,6 +60,7 @@ struct kvp_finding {
 	const char *what;	/* static text, such as "begins at byte" */
 	uint64_t stated;
 	uint64_t expected;
+	enum kvp_relation relation;
 };
 
 struct kvp_verify_options {

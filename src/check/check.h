@@ -46,6 +46,11 @@ struct check {
 void check_report(struct check *c, enum kvp_place place, uint64_t index,
 		  const char *what, uint64_t stated, uint64_t expected);
 
+/* The same where expected is a limit. */
+void check_report_limit(struct check *c, enum kvp_place place, uint64_t index,
+			const char *what, uint64_t stated,
+			enum kvp_relation relation, uint64_t expected);
+
 /* Readers and c->truth, worked out from the geometry and the chunk list. */
 int check_truth_make(struct check *c, struct kvp_error *err);
 void check_summary_release(struct kvp_summary *summary);

@@ -36,12 +36,17 @@ static void place_text(const struct kvp_finding *f, char *text, size_t size)
 size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 			size_t size)
 {
+	static const char *const relations[] = {
+		[KVP_EXACTLY] = "", [KVP_AT_MOST] = "at most ",
+		[KVP_AT_LEAST] = "at least ",
+	};
 	char place[40];
 	int len;
 
 	place_text(finding, place, sizeof(place));
-	len = snprintf(text, size, "%s: %s: %s %" PRIu64 ", expected %" PRIu64,
+	len = snprintf(text, size, "%s: %s: %s %" PRIu64 ", expected %s%" PRIu64,
 		       kvp_rule_name(finding->rule), place, finding->what,
-		       finding->stated, finding->expected);
+		       finding->stated, relations[finding->relation],
+		       finding->expected);
 	return len < 0 ? 0 : (size_t)len;
 }

@@ -80,9 +80,10 @@ int check_rule_entry_limit(struct check *c)
 
 	for (i = 0; i < c->truth.nper_node; i++)
 		if (c->truth.per_node[i] > c->truth.limit)
-			check_report(c, KVP_AT_NODE, i,
-				     "needs entries, more than fit",
-				     c->truth.per_node[i], c->truth.limit);
+			check_report_limit(c, KVP_AT_NODE, i,
+					   "needs table entries",
+					   c->truth.per_node[i], KVP_AT_MOST,
+					   c->truth.limit);
 	return KVP_OK;
 }
 
@@ -97,9 +98,8 @@ int check_rule_bound(struct check *c)
 		t->lower_bound);
 	compare(c, KVP_AT_PLAN, 0, "optimal is", s->optimal, t->optimal);
 	if (t->chunks < t->lower_bound)
-		check_report(c, KVP_AT_PLAN, 0,
-			     "chunks are fewer than any plan has", t->chunks,
-			     t->lower_bound);
+		check_report_limit(c, KVP_AT_PLAN, 0, "has chunks", t->chunks,
+				   KVP_AT_LEAST, t->lower_bound);
 	return KVP_OK;
 }
 
@@ -125,8 +125,8 @@ int check_rule_headroom(struct check *c)
 	if (!is->bounded)
 		check_report(c, KVP_AT_PLAN, 0, "headroom has bounds", 0, 1);
 	else if (is->cap_bytes > is->free_bytes / 2)
-		check_report(c, KVP_AT_PLAN, 0,
-			     "cap_bytes, at most half of free_bytes, is",
-			     is->cap_bytes, is->free_bytes / 2);
+		check_report_limit(c, KVP_AT_PLAN, 0, "headroom's cap_bytes is",
+				   is->cap_bytes, KVP_AT_MOST,
+				   is->free_bytes / 2);
 	return KVP_OK;
 }

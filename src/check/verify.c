@@ -117,6 +117,14 @@ void kvp_verify_options_init(struct kvp_verify_options *options)
 void check_report(struct check *c, enum kvp_place place, uint64_t index,
 		  const char *what, uint64_t stated, uint64_t expected)
 {
+	check_report_limit(c, place, index, what, stated, KVP_EXACTLY,
+			   expected);
+}
+
+void check_report_limit(struct check *c, enum kvp_place place, uint64_t index,
+			const char *what, uint64_t stated,
+			enum kvp_relation relation, uint64_t expected)
+{
 	struct kvp_finding *f;
 	size_t room;
 
@@ -138,6 +146,7 @@ void check_report(struct check *c, enum kvp_place place, uint64_t index,
 	f->what = what;
 	f->stated = stated;
 	f->expected = expected;
+	f->relation = relation;
 }
 
 static uint64_t count_bits(unsigned bits)

@@ -106,14 +106,20 @@ static const char *place_name(enum kvp_place place)
 
 static void json_finding(struct strbuf *t, const struct kvp_finding *f)
 {
+	static const char *const relations[] = {
+		[KVP_EXACTLY] = "exactly", [KVP_AT_MOST] = "at most",
+		[KVP_AT_LEAST] = "at least",
+	};
+
 	strbuf_printf(t, "{\"rule\":\"%s\",\"severity\":\"%s\",\"place\":"
 		      "\"%s\",\"index\":%llu,\"what\":",
 		      kvp_rule_name(f->rule),
 		      f->severity == KVP_ERROR ? "error" : "warning",
 		      place_name(f->place), (unsigned long long)f->index);
 	strbuf_json_string(t, f->what);
-	strbuf_printf(t, ",\"stated\":%llu,\"expected\":%llu}",
-		      (unsigned long long)f->stated,
+	strbuf_printf(t, ",\"stated\":%llu,\"relation\":\"%s\","
+		      "\"expected\":%llu}", (unsigned long long)f->stated,
+		      relations[f->relation],
 		      (unsigned long long)f->expected);
 }
 
