@@ -22,10 +22,20 @@ enum kvp_code {
 
 	/* The input is sound and the answer is no. */
 	KVP_EINFEASIBLE = -20,	/* the rows do not fit the aliased backing */
+	KVP_EREFUSED = -21,	/* realize: this machine does not suffice */
+	KVP_EENTRIES = -22,	/* realize: more table entries than the limit */
+	KVP_EFAILED = -23,	/* realize: a check found a wrong byte */
+	KVP_EBUSY = -24,	/* owners: owned or blocked, or not owned */
 
 	/* The environment's fault. */
 	KVP_ENOMEM = -30,
 	KVP_EIO = -31,		/* a file could not be read or written */
+	KVP_EUNAVAILABLE = -32,	/* no driver, or no device */
+	KVP_EDRIVER = -33,	/* a call to the driver or kernel failed */
+	KVP_EEXHAUSTED = -34,	/* the driver says out of memory */
+	KVP_ETABLE = -35,	/* ... with memory free: its table is full */
+	KVP_EINTERRUPTED = -36,	/* by a signal; everything was undone */
+	KVP_ESTUCK = -37,	/* something could not be undone */
 
 	/* kvplan's fault.  Please report it. */
 	KVP_EBUG = -40

@@ -100,6 +100,10 @@ int kvp_verify(const struct kvp_plan *plan,
 /* True when no finding is an error. */
 bool kvp_verdict_ok(const struct kvp_verdict *verdict);
 
+/* True when the verdict was reached for this plan, unchanged since. */
+bool kvp_verdict_is_for(const struct kvp_verdict *verdict,
+			const struct kvp_plan *plan);
+
 /* All findings, by rule and place; owned by the verdict. */
 const struct kvp_finding *kvp_verdict_findings(const struct kvp_verdict *verdict,
 					       size_t *count);

@@ -42,28 +42,22 @@ int kvp_error_nomem(struct kvp_error *err)
 	return kvp_error_set(err, KVP_ENOMEM, "out of memory");
 }
 
+#define CODES(X) \
+	X(KVP_OK) X(KVP_ESYNTAX) X(KVP_EINPUT) X(KVP_ELIMIT) \
+	X(KVP_EINFEASIBLE) X(KVP_EREFUSED) X(KVP_EENTRIES) X(KVP_EFAILED) \
+	X(KVP_EBUSY) X(KVP_ENOMEM) X(KVP_EIO) X(KVP_EUNAVAILABLE) \
+	X(KVP_EDRIVER) X(KVP_EEXHAUSTED) X(KVP_ETABLE) X(KVP_EINTERRUPTED) \
+	X(KVP_ESTUCK) X(KVP_EBUG)
+
 const char *kvp_code_name(int code)
 {
+#define NAME(name) case name: return #name;
 	switch (code) {
-	case KVP_OK:
-		return "KVP_OK";
-	case KVP_ESYNTAX:
-		return "KVP_ESYNTAX";
-	case KVP_EINPUT:
-		return "KVP_EINPUT";
-	case KVP_ELIMIT:
-		return "KVP_ELIMIT";
-	case KVP_EINFEASIBLE:
-		return "KVP_EINFEASIBLE";
-	case KVP_ENOMEM:
-		return "KVP_ENOMEM";
-	case KVP_EIO:
-		return "KVP_EIO";
-	case KVP_EBUG:
-		return "KVP_EBUG";
+	CODES(NAME)
 	default:
 		return "KVP_?";
 	}
+#undef NAME
 }
 
 int kvp_exit_status(int code)
@@ -72,11 +66,17 @@ int kvp_exit_status(int code)
 	case KVP_OK:
 		return KVP_EXIT_YES;
 	case KVP_EINFEASIBLE:
+	case KVP_EREFUSED:
+	case KVP_EENTRIES:
+	case KVP_EFAILED:
+	case KVP_EBUSY:
 		return KVP_EXIT_NO;
 	case KVP_ESYNTAX:
 	case KVP_EINPUT:
 	case KVP_ELIMIT:
 		return KVP_EXIT_INPUT;
+	case KVP_ESTUCK:
+		return KVP_EXIT_STUCK;
 	default:
 		return KVP_EXIT_ENVIRONMENT;
 	}

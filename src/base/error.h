@@ -29,7 +29,8 @@ int kvp_error_nomem(struct kvp_error *err);
  * the answer is no, bad usage or input, the environment's fault.
  */
 enum kvp_exit {
-	KVP_EXIT_YES, KVP_EXIT_NO, KVP_EXIT_INPUT, KVP_EXIT_ENVIRONMENT
+	KVP_EXIT_YES, KVP_EXIT_NO, KVP_EXIT_INPUT, KVP_EXIT_ENVIRONMENT,
+	KVP_EXIT_STUCK
 };
 int kvp_exit_status(int code);
 

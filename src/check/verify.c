@@ -8,11 +8,13 @@
 
 #include "base/error.h"
 #include "check/check.h"
+#include "model/fingerprint.h"
 
 struct kvp_verdict {
 	struct kvp_finding *findings;
 	size_t nfindings;
 	struct kvp_summary summary;
+	uint64_t fingerprint;	/* of the plan it was reached for */
 	bool ok;
 };
 
@@ -278,6 +280,7 @@ static struct kvp_verdict *reach_verdict(struct check *c)
 	v = calloc(1, sizeof(*v));
 	if (!v)
 		return NULL;
+	v->fingerprint = plan_fingerprint(c->plan);
 	v->ok = true;
 	for (i = 0; i < c->nfindings; i++)
 		v->ok = v->ok && c->findings[i].severity != KVP_ERROR;
@@ -318,6 +321,12 @@ done:
 bool kvp_verdict_ok(const struct kvp_verdict *verdict)
 {
 	return verdict->ok;
+}
+
+bool kvp_verdict_is_for(const struct kvp_verdict *verdict,
+			const struct kvp_plan *plan)
+{
+	return verdict->fingerprint == plan_fingerprint(plan);
 }
 
 const struct kvp_finding *

@@ -198,10 +198,12 @@ static uint32_t best_free(const struct walk *w, uint32_t b, uint32_t chunks)
 {
 	uint32_t position = w->tally[b].position, low;
 
+	/* Outside the marked run `any` is free; on it what is not before b. */
+	if (position == NONE)
+		return w->any;
 	if (w->other != NONE)
 		return w->other;
-	if (position == NONE ||
-	    position <= w->tally[w->pool[w->high].junction].position)
+	if (position <= w->tally[w->pool[w->high].junction].position)
 		return w->high;
 	low = w->tally[w->pool[w->low].junction].position;
 	/* A chain that is the whole segment can serve both sides. */

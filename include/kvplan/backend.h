@@ -1,0 +1,175 @@
+/*
+ * Backends: what realizing needs from a memory system, as one table of
+ * verbs.  Three exist: the host's memory (complete, so that all logic runs
+ * without a GPU), the CUDA driver, and a fault backend that wraps another
+ * one and makes chosen calls fail.
+ *
+ *   reserve   address space                     unreserve
+ *   create    physical memory of one device     release
+ *   map       a handle, whole, at an address    unmap
+ *   grant     devices access to a mapping       (undone by unmap)
+ *
+ * Addresses and lengths are multiples of the device's granularity, except
+ * in fill and match.  A mapping is made of a whole handle and has no access
+ * until granted.  A handle may be mapped at several addresses; it may be
+ * released while mapped, the memory lives until the last unmap.
+ *
+ * Every verb returns KVP_OK or
+ *   KVP_EEXHAUSTED   the system says out of memory, whatever the reason
+ *   KVP_EDRIVER      any other failed call
+ *   KVP_ENOMEM       this process has no memory
+ * with a text that names the call and the system's error.  On failure
+ * nothing was acquired and out-parameters are untouched.  Calls on one
+ * backend are made from one thread at a time.
+ */
+#ifndef KVPLAN_BACKEND_H
+#define KVPLAN_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kvplan/error.h>
+
+/* Physical memory; opaque outside its backend. */
+typedef uint64_t kvp_handle;
+
+/* What a device may do with a mapping; the driver's own values. */
+enum kvp_flags { KVP_NO_ACCESS = 0, KVP_READ = 1, KVP_READWRITE = 3 };
+
+struct kvp_grant {
+	uint32_t device;
+	enum kvp_flags flags;
+};
+
+enum kvp_handle_type { KVP_HANDLE_NONE, KVP_HANDLE_POSIX_FD,
+		       KVP_HANDLE_FABRIC };
+
+/* What to create; zeroed: a plain allocation that is not shareable. */
+struct kvp_create {
+	uint32_t device;
+	uint64_t bytes;
+	enum kvp_handle_type handle_type;
+	bool rdma;		/* usable by GPUDirect RDMA */
+};
+
+struct kvp_device_info {
+	char name[128];
+	char uuid[48];		/* "GPU-..." as the driver's tools show it */
+	char driver[48];	/* driver or kernel version */
+	uint64_t granularity;
+	uint64_t total_bytes;
+};
+
+struct kvp_backend;
+
+struct kvp_backend_ops {
+	int (*device)(struct kvp_backend *b, uint32_t device,
+		      struct kvp_device_info *info, struct kvp_error *err);
+	/* Can `device` be granted access to memory of `owner`? */
+	int (*peer)(struct kvp_backend *b, uint32_t device, uint32_t owner,
+		    bool *can, struct kvp_error *err);
+	int (*memory)(struct kvp_backend *b, uint32_t device,
+		      uint64_t *free_bytes, struct kvp_error *err);
+	/* wanted != 0: exactly there, or KVP_EDRIVER and nothing reserved. */
+	int (*reserve)(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
+		       uint64_t *address, struct kvp_error *err);
+	int (*unreserve)(struct kvp_backend *b, uint64_t address,
+			 uint64_t bytes, struct kvp_error *err);
+	int (*create)(struct kvp_backend *b, const struct kvp_create *what,
+		      kvp_handle *handle, struct kvp_error *err);
+	int (*release)(struct kvp_backend *b, kvp_handle handle,
+		       struct kvp_error *err);
+	/* bytes is the handle's whole length. */
+	int (*map)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		   kvp_handle handle, struct kvp_error *err);
+	int (*unmap)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		     struct kvp_error *err);
+	/* One whole mapping; all of its grants at once. */
+	int (*grant)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		     const struct kvp_grant *grants, size_t count,
+		     struct kvp_error *err);
+	int (*granted)(struct kvp_backend *b, uint64_t address,
+		       uint32_t device, enum kvp_flags *flags,
+		       struct kvp_error *err);
+	/*
+	 * Write, as `device`, a pattern of four bytes: the byte at address x
+	 * is byte x % 4 of the pattern, little end first.  Any address and
+	 * length.  Ordered after earlier fills of the device only.
+	 */
+	int (*fill)(struct kvp_backend *b, uint32_t device, uint64_t address,
+		    uint64_t bytes, uint32_t pattern, struct kvp_error *err);
+	/*
+	 * Read, as `device`, and compare with the pattern.  *same_bytes is
+	 * how many bytes from the first on are as they should be: `bytes`
+	 * when all are.  Waits for the device's own fills.
+	 */
+	int (*match)(struct kvp_backend *b, uint32_t device, uint64_t address,
+		     uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
+		     struct kvp_error *err);
+	/* Wait until all fills of the device are done, seen by everybody. */
+	int (*synchronize)(struct kvp_backend *b, uint32_t device,
+			   struct kvp_error *err);
+	/* Give the backend back.  What it still holds is lost or leaked. */
+	void (*close)(struct kvp_backend *b);
+};
+
+/* Embedded first in every concrete backend. */
+struct kvp_backend {
+	const struct kvp_backend_ops *ops;
+	const char *name;	/* "host", "cuda" */
+	uint32_t devices;	/* numbered from 0 */
+};
+
+/*
+ * This machine's memory: every device is one memfd, every mapping a range
+ * of it, so that aliasing is physical.  Access flags are kept per device
+ * and heeded by fill and match.
+ * Errors: KVP_EDRIVER, KVP_ENOMEM.
+ */
+int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
+		     uint64_t granularity, struct kvp_error *err);
+
+/*
+ * The CUDA driver, libcuda.so.1, looked up now.  devices[i] is the driver's
+ * ordinal of device i; NULL with count 0 takes every visible GPU.  Uses
+ * primary contexts and leaves the calling thread's current context as it
+ * was after every call.
+ * Errors: KVP_EUNAVAILABLE (no driver, no GPU, or built without the CUDA
+ * headers), KVP_EINPUT (no such ordinal, one given twice), KVP_EDRIVER,
+ * KVP_ENOMEM.
+ */
+int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
+		     size_t count, struct kvp_error *err);
+
+/* The verbs as bits, for the fault backend. */
+enum kvp_op {
+	KVP_OP_DEVICE = 1 << 0, KVP_OP_PEER = 1 << 1, KVP_OP_MEMORY = 1 << 2,
+	KVP_OP_RESERVE = 1 << 3, KVP_OP_UNRESERVE = 1 << 4,
+	KVP_OP_CREATE = 1 << 5, KVP_OP_RELEASE = 1 << 6, KVP_OP_MAP = 1 << 7,
+	KVP_OP_UNMAP = 1 << 8, KVP_OP_GRANT = 1 << 9,
+	KVP_OP_GRANTED = 1 << 10, KVP_OP_FILL = 1 << 11,
+	KVP_OP_MATCH = 1 << 12, KVP_OP_SYNCHRONIZE = 1 << 13,
+	KVP_OP_ALL = (1 << 14) - 1
+};
+
+/* Which calls fail: the `countdown`-th call of the masked ones, from 1. */
+struct kvp_fault {
+	unsigned ops;		/* enum kvp_op */
+	uint64_t countdown;	/* 0: none */
+	bool for_ever;		/* and all masked calls after it */
+	int code;		/* what they answer, such as KVP_EDRIVER */
+};
+
+/*
+ * Wrap a backend.  `fault` is read at every call and its countdown counts
+ * down; it must outlive the wrapper.  Closing the wrapper does not close
+ * the inner backend.  Errors: KVP_ENOMEM.
+ */
+int kvp_backend_fault(struct kvp_backend **b, struct kvp_backend *inner,
+		      struct kvp_fault *fault, struct kvp_error *err);
+
+/* Close any backend.  NULL is fine. */
+void kvp_backend_close(struct kvp_backend *b);
+
+#endif

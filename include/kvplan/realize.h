@@ -1,0 +1,145 @@
+/*
+ * Realizing: a verified plan becomes mappings on real devices.  One attempt,
+ * all or nothing.
+ *
+ * Every rank goes through
+ *
+ *   IDLE -> RESERVED -> CREATED -> MAPPED -> GRANTED -> CHECKED -> PUBLISHED
+ *
+ * all ranks one step together; any failure -> UNWOUND.  Static storage is
+ * allocated first.  Capacities are published after every rank is granted
+ * and, where asked for, checked.  Undoing goes in reverse, never stops at
+ * a failed undo and says what is left.
+ */
+#ifndef KVPLAN_REALIZE_H
+#define KVPLAN_REALIZE_H
+
+#include <signal.h>
+
+#include <kvplan/backend.h>
+#include <kvplan/plan.h>
+#include <kvplan/verify.h>
+
+enum kvp_state {
+	KVP_IDLE, KVP_RESERVED, KVP_CREATED, KVP_MAPPED, KVP_GRANTED,
+	KVP_CHECKED, KVP_PUBLISHED, KVP_UNWOUND
+};
+
+/* How much of the memory the alias check writes and reads. */
+enum kvp_check {
+	KVP_CHECK_NONE,
+	KVP_CHECK_QUICK,	/* a few words of every granule */
+	KVP_CHECK_FULL		/* every byte */
+};
+
+/* What happens, one at a time, for progress bars and traces. */
+struct kvp_event {
+	enum kvp_event_kind { KVP_EVENT_STATE, KVP_EVENT_CALL } kind;
+	uint32_t rank;
+	enum kvp_state state;	/* the state reached, or the one worked on */
+	const char *call;	/* KVP_EVENT_CALL: the verb */
+	int code;		/* its outcome */
+	bool undo;		/* made while unwinding */
+	uint64_t address;	/* 0 where the verb has none */
+	uint64_t bytes;
+	uint64_t calls_done;	/* of calls_total; undoing not counted */
+	uint64_t calls_total;
+	uint64_t entries;	/* table entries held now */
+	uint64_t entries_total;
+};
+
+typedef void kvp_event_fn(void *cookie, const struct kvp_event *event);
+
+struct kvp_realize_options {
+	/* The ranks realized here: [first_rank, first_rank + nranks). */
+	uint32_t first_rank;
+	uint32_t nranks;
+	/* Device of each; NULL: device i for the i-th. */
+	const uint32_t *devices;
+	enum kvp_check check;
+	/* Go on although the entries exceed the limit. */
+	bool over_limit;
+	/* The create verb's flags for every chunk. */
+	enum kvp_handle_type handle_type;
+	bool rdma;
+	/* May be NULL: called after every call and state change. */
+	kvp_event_fn *event;
+	void *cookie;
+	/* May be NULL: set to a signal's number, unwinds at the next call. */
+	const volatile sig_atomic_t *interrupt;
+	/* May be NULL: where capacities are published.  It is made sure
+	   that the file can be written before anything is allocated. */
+	const char *publish;
+};
+
+/* Who was granted a rank's plane, and what it cost. */
+struct kvp_access_record {
+	uint32_t rank;
+	uint32_t plane;
+	size_t nreaders;	/* realized here, the owner included */
+	const uint32_t *readers;	/* ranks */
+	uint64_t entries;
+	const uint64_t *free_before;	/* bytes, [nreaders] */
+	const uint64_t *free_after;
+};
+
+struct kvp_realization;
+
+/*
+ * Realize a plan.  `verdict` must be a good one, reached for this very plan
+ * and unchanged since; anything else is refused before the first call.
+ * plan and backend must outlive the realization.
+ *
+ * On success *r holds everything until kvp_realization_free().  On failure
+ * *r is NULL and everything is undone:
+ *
+ *   KVP_EREFUSED     preflight: the verdict, devices, peers, granularity,
+ *                    memory or addresses do not suffice; nothing was touched
+ *   KVP_EENTRIES     preflight: more table entries than the limit
+ *   KVP_EFAILED      the alias check found a wrong byte or flag
+ *   KVP_ETABLE       out of memory with memory free: the table is full
+ *   KVP_EEXHAUSTED, KVP_EDRIVER, KVP_ENOMEM, KVP_EIO   a call failed
+ *   KVP_EINTERRUPTED options.interrupt was set
+ *   KVP_ESTUCK       undoing failed as well: the text begins with what went
+ *                    wrong first and ends with what is left behind
+ *
+ * The text names rank, device, plane, chunk, row, call and error, how far
+ * realizing got, and the free memory of every reader.
+ */
+int kvp_realize(struct kvp_realization **r, const struct kvp_plan *plan,
+		const struct kvp_verdict *verdict, struct kvp_backend *backend,
+		const struct kvp_realize_options *options,
+		struct kvp_error *err);
+
+/*
+ * Give everything back.  KVP_ESTUCK: the text says how many steps could not
+ * be undone; the realization is freed all the same.  NULL is fine.
+ */
+int kvp_realization_free(struct kvp_realization *r, struct kvp_error *err);
+
+/* Address of a plane or of the row arena of a rank realized here. */
+uint64_t kvp_realization_plane(const struct kvp_realization *r, uint32_t rank,
+			       uint32_t plane);
+uint64_t kvp_realization_arena(const struct kvp_realization *r, uint32_t rank);
+
+enum kvp_state kvp_realization_state(const struct kvp_realization *r,
+				     uint32_t rank);
+
+/* One record per (rank realized here, plane); owned by the realization. */
+const struct kvp_access_record *
+kvp_realization_access(const struct kvp_realization *r, size_t *count);
+
+/* Table entries held: chunks and aliases, static storage included. */
+uint64_t kvp_realization_entries(const struct kvp_realization *r);
+
+/*
+ * The capacities as JSON, format "kvplan/capacity/1", what options.publish
+ * got.  free() *text.  Errors: KVP_ENOMEM.
+ */
+int kvp_realization_write(const struct kvp_realization *r, char **text,
+			  size_t *len, struct kvp_error *err);
+
+/* "IDLE" ... */
+const char *kvp_state_name(enum kvp_state state);
+
+#endif
