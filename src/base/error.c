@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 {
 	va_list args;
@@ -16,6 +18,7 @@ int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 		va_start(args, format);
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
+		utf8_clean(err->text);	/* one error is one line */
 	}
 	return code;
 }
@@ -34,6 +37,7 @@ int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 	va_end(args);
 	used = strlen(err->text);
 	snprintf(err->text + used, sizeof(err->text) - used, ": %s", text);
+	utf8_clean(err->text);
 	return code;
 }
 

@@ -15,6 +15,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/utf8.h"
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -63,16 +65,13 @@ int json_fail(const struct json_at *at, struct kvp_error *err, int code,
 	      const char *format, ...)
 {
 	char place[256] = "";
-	char text[KVP_ERROR_MAX], *p;
+	char text[KVP_ERROR_MAX];
 	va_list args;
 
 	pointer_text(at, place, sizeof(place));
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (p = text; *p; p++)		/* one error is one line */
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
 	return kvp_error_set(err, code, "%s: %s: %s", at->in->source,
 			     *place ? place : "/", text);
 }
@@ -374,14 +373,13 @@ static int decode_string(const struct json_at *at, char **out,
 /* Characters of valid UTF-8 text; *printable where none is a control. */
 static size_t characters(const char *text, bool *printable)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t count = 0;
+	size_t left = strlen(text), len, count = 0;
 
 	*printable = true;
-	for (; *p; p++) {
-		count += (*p & 0xc0) != 0x80;
-		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
-			*printable = false;
+	for (; left; text += len, left -= len, count++) {
+		len = utf8_length(text, left);
+		assert(len);
+		*printable = *printable && !utf8_is_control(text);
 	}
 	return count;
 }

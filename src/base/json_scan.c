@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 struct scan {
 	const struct json_text *in;
@@ -88,24 +89,6 @@ static int scan_number(struct scan *s)
 	return KVP_OK;
 }
 
-/* Length of a well-formed UTF-8 sequence at p (RFC 3629), or 0. */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
-		     p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-	size_t i;
-
-	if (!len || len > left)
-		return 0;
-	for (i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 /* Four hexadecimal digits at s->p as a number, or -1. */
 static long hex4(const struct scan *s)
 {
@@ -183,8 +166,7 @@ static int scan_string(struct scan *s)
 				return code;
 			continue;
 		}
-		len = utf8_length((const unsigned char *)s->p,
-				  (size_t)(s->in->end - s->p));
+		len = utf8_length(s->p, (size_t)(s->in->end - s->p));
 		if (!len)
 			return broken(s, s->p, "not UTF-8");
 		s->p += len;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Room for `more` bytes and the terminating zero. */
 static bool reserve(struct strbuf *b, size_t more)
 {
@@ -77,16 +79,29 @@ void strbuf_printf(struct strbuf *b, const char *format, ...)
 	b->len += (size_t)len;
 }
 
+void strbuf_line(struct strbuf *b, const char *text)
+{
+	size_t at = b->len;
+
+	strbuf_str(b, text);
+	if (!b->failed && b->text)
+		utf8_clean(b->text + at);
+}
+
 void strbuf_json_string(struct strbuf *b, const char *text)
 {
+	size_t left = strlen(text), len;
+
 	strbuf_add(b, "\"", 1);
-	for (; *text; text++) {
+	for (; left; text += len, left -= len) {
+		len = utf8_length(text, left);
 		if (*text == '"' || *text == '\\')
 			strbuf_add(b, "\\", 1);
-		if ((unsigned char)*text < 0x20)
+		if (len == 1 && (unsigned char)*text < 0x20)
 			strbuf_printf(b, "\\u%04x", (unsigned char)*text);
 		else
-			strbuf_add(b, text, 1);
+			strbuf_add(b, len ? text : "?", len ? len : 1);
+		len = len ? len : 1;
 	}
 	strbuf_add(b, "\"", 1);
 }

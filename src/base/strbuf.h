@@ -23,7 +23,10 @@ void strbuf_str(struct strbuf *b, const char *text);
 void strbuf_u64(struct strbuf *b, uint64_t value);
 void strbuf_printf(struct strbuf *b, const char *format, ...) KVP_PRINTF(2, 3);
 
-/* A JSON string with its quotes, escaped; `text` is valid UTF-8. */
+/* A text from outside, control characters and broken UTF-8 as '?'. */
+void strbuf_line(struct strbuf *b, const char *text);
+
+/* A JSON string with its quotes, escaped; broken UTF-8 as '?'. */
 void strbuf_json_string(struct strbuf *b, const char *text);
 
 /*

@@ -136,8 +136,11 @@ static int judge(const char *path, const struct kvp_verify_options *options)
 		rc = kvp_plan_read(&plan, kvp_file_label(path), text, len,
 				   &err);
 	free(text);
-	if (!rc)
+	if (!rc) {
 		rc = kvp_verify(&plan, options, &verdict, &err);
+		if (rc)
+			kvp_error_wrap(&err, rc, "%s", kvp_file_label(path));
+	}
 	if (rc) {
 		fprintf(stderr, "kvcheck: error: %s\n", err.text);
 		if (rc == KVP_EINFEASIBLE)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 int out_error(const struct kvp_error *err)
@@ -16,9 +17,11 @@ int out_error(const struct kvp_error *err)
 
 static void talk(const char *kind, const char *format, va_list args)
 {
-	fprintf(stderr, "kvplan: %s: ", kind);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	char text[KVP_ERROR_MAX];
+
+	vsnprintf(text, sizeof(text), format, args);
+	utf8_clean(text);
+	fprintf(stderr, "kvplan: %s: %s\n", kind, text);
 }
 
 int out_usage_error(const char *format, ...)

@@ -18,9 +18,12 @@ static void text_difference(void *cookie, const char *pointer, const char *a,
 {
 	struct difference *d = cookie;
 
-	strbuf_printf(&d->report->text, "error: geometry: %s: %s in the plan, "
-		      "%s in %s\n", pointer, a, b,
-		      d->report->settings->geometry_path);
+	struct strbuf *t = &d->report->text;
+
+	strbuf_printf(t, "error: geometry: %s: %s in the plan, %s in ",
+		      pointer, a, b);
+	strbuf_line(t, d->report->settings->geometry_path);
+	strbuf_str(t, "\n");
 }
 
 static void json_difference(void *cookie, const char *pointer, const char *a,
@@ -55,8 +58,9 @@ static void verdict_line(struct report *r, const struct judgement *j,
 {
 	const struct kvp_summary *s;
 
-	strbuf_printf(&r->text, "%s %s: ", j->ok ? "VERIFIED" :
-		      "NOT VERIFIED", kvp_file_label(j->path));
+	strbuf_str(&r->text, j->ok ? "VERIFIED " : "NOT VERIFIED ");
+	strbuf_line(&r->text, kvp_file_label(j->path));
+	strbuf_str(&r->text, ": ");
 	if (!j->verdict) {
 		strbuf_str(&r->text, "its rows do not fit\n");
 		return;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kvplan/geometry.h>
+#include "model/model.h"
 
 struct compare {
 	kvp_geometry_differ *differ;
@@ -32,6 +32,11 @@ static void number(struct compare *c, const char *pointer, uint64_t a,
 	snprintf(x, sizeof(x), "%llu", (unsigned long long)a);
 	snprintf(y, sizeof(y), "%llu", (unsigned long long)b);
 	text(c, pointer, x, y);
+}
+
+static void flag(struct compare *c, const char *pointer, bool a, bool b)
+{
+	text(c, pointer, a ? "true" : "false", b ? "true" : "false");
 }
 
 static void presence(struct compare *c, const char *pointer, bool a, bool b)
@@ -66,24 +71,43 @@ static void planes(struct compare *c, const struct kvp_geometry *a,
 		text(c, pointer, x->name, y->name);
 		element(c, "planes", i, "bytes_per_page", x->bytes_per_page,
 			y->bytes_per_page);
-		element(c, "planes", i, "alias", x->alias, y->alias);
+		snprintf(pointer, sizeof(pointer), "/planes/%zu/alias", i);
+		flag(c, pointer, x->alias, y->alias);
 		element(c, "planes", i, "address", x->address, y->address);
 	}
+}
+
+/* "[0,1,2]", cut where it gets too long for a message. */
+static const char *list_text(char *to, size_t size,
+			     const struct kvp_ranks *list)
+{
+	size_t i, used = 1;
+
+	to[0] = '[';
+	for (i = 0; i < list->count && used + 16 < size; i++)
+		used += (size_t)snprintf(to + used, size - used, "%s%u",
+					 i ? "," : "", list->rank[i]);
+	snprintf(to + used, size - used, i < list->count ? ",...]" : "]");
+	return to;
 }
 
 static void rank_lists(struct compare *c, const char *name, uint64_t ranks,
 		       const struct kvp_ranks *a, const struct kvp_ranks *b)
 {
-	char pointer[64];
+	char pointer[64], x[160], y[160];
 	size_t i;
 
 	for (i = 0; i < ranks; i++) {
-		bool same = a[i].count == b[i].count &&
-			    !memcmp(a[i].rank, b[i].rank,
-				    a[i].count * sizeof(*a[i].rank));
-
+		if (a[i].count == b[i].count &&
+		    !memcmp(a[i].rank, b[i].rank,
+			    a[i].count * sizeof(*a[i].rank)))
+			continue;
 		snprintf(pointer, sizeof(pointer), "/access/%s/%zu", name, i);
-		text(c, pointer, "one list", same ? "one list" : "another");
+		c->count++;
+		if (c->differ)
+			c->differ(c->cookie, pointer,
+				  list_text(x, sizeof(x), &a[i]),
+				  list_text(y, sizeof(y), &b[i]));
 	}
 }
 
@@ -101,8 +125,10 @@ static void statics(struct compare *c, const struct kvp_geometry *a,
 		text(c, pointer, a->statics[i].name, b->statics[i].name);
 		element(c, "static", i, "bytes", a->statics[i].bytes,
 			b->statics[i].bytes);
-		element(c, "static", i, "importers",
-			a->statics[i].importers, b->statics[i].importers);
+		snprintf(pointer, sizeof(pointer), "/static/%zu/importers", i);
+		text(c, pointer,
+		     static_importers_names[a->statics[i].importers],
+		     static_importers_names[b->statics[i].importers]);
 	}
 }
 
@@ -162,8 +188,9 @@ size_t kvp_geometry_compare(const struct kvp_geometry *a,
 			   a->declared_readers, b->declared_readers);
 		rank_lists(&c, "imports", a->ranks, a->imports, b->imports);
 	}
-	number(&c, "/access/importer_mode", a->importer_mode,
-	       b->importer_mode);
+	text(&c, "/access/importer_mode",
+	     importer_mode_names[a->importer_mode],
+	     importer_mode_names[b->importer_mode]);
 	statics(&c, a, b);
 	NUMBER(static_entries);
 	NUMBER(entry_limit);

@@ -1,0 +1,46 @@
+/*
+ * UTF-8: well-formed sequences, control characters, and making a text that
+ * came from outside fit for one line of a terminal.
+ */
+#include "base/utf8.h"
+
+#include <string.h>
+
+size_t utf8_length(const char *text, size_t left)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
+		     p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	size_t i;
+
+	if (!len || len > left)
+		return 0;
+	for (i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+bool utf8_is_control(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+}
+
+void utf8_clean(char *text)
+{
+	size_t left = strlen(text), len, i;
+
+	for (; left; text += len, left -= len) {
+		len = utf8_length(text, left);
+		if (len && !utf8_is_control(text))
+			continue;
+		len = len ? len : 1;
+		for (i = 0; i < len; i++)
+			text[i] = '?';
+	}
+}

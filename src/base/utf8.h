@@ -1,0 +1,20 @@
+/*
+ * UTF-8 (RFC 3629), as far as texts have to be kept valid and printable.
+ */
+#ifndef KVPLAN_BASE_UTF8_H
+#define KVPLAN_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Length of the well-formed sequence at p, of which `left` bytes are there;
+   0 where there is none. */
+size_t utf8_length(const char *p, size_t left);
+
+/* Is the well-formed sequence at p a control character (C0, DEL, C1)? */
+bool utf8_is_control(const char *p);
+
+/* Replace every control character and every broken byte by '?'. */
+void utf8_clean(char *text);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * The undo log.
+ */
+#include "realize/undo.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+int undo_room(struct undo *u, struct kvp_error *err)
+{
+	struct undo_step *steps;
+	size_t room;
+
+	if (u->count < u->room)
+		return KVP_OK;
+	room = u->room ? u->room * 2 : 256;
+	steps = realloc(u->steps, room * sizeof(*steps));
+	if (!steps)
+		return kvp_error_nomem(err);
+	u->steps = steps;
+	u->room = room;
+	return KVP_OK;
+}
+
+void undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
+		 uint64_t address, uint64_t bytes)
+{
+	assert(u->count < u->room);
+	u->steps[u->count++] = (struct undo_step){
+		.kind = kind, .rank = rank, .address = address, .bytes = bytes,
+	};
+}
+
+void undo_add_entries(struct undo *u, size_t step, uint32_t entries)
+{
+	assert(step < u->count && u->steps[step].kind == UNDO_MAP);
+	u->steps[step].entries = entries;
+}
+
+static int undo_step(const struct undo_step *s, struct caller *c,
+		     struct kvp_error *err)
+{
+	int code = KVP_EBUG;
+
+	c->rank = s->rank;
+	switch (s->kind) {
+	case UNDO_RESERVE:
+		code = call_unreserve(c, s->address, s->bytes, err);
+		break;
+	case UNDO_CREATE:
+		code = call_release(c, s->address, err);
+		break;
+	case UNDO_MAP:
+		code = call_unmap(c, s->address, s->bytes, err);
+		if (!code)
+			c->entries -= s->entries;
+		break;
+	}
+	return code;
+}
+
+int undo_all(struct undo *u, struct caller *c, struct kvp_error *err)
+{
+	struct kvp_error first = { 0 }, one = { 0 };
+	size_t stuck = 0;
+
+	c->undo = true;
+	while (u->count) {
+		const struct undo_step *s = &u->steps[--u->count];
+
+		if (!undo_step(s, c, &one))
+			continue;
+		if (!stuck++)
+			first = one;
+		u->stuck[s->kind]++;
+	}
+	if (!stuck)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_ESTUCK,
+		"%zu steps could not be undone: left behind are %zu mappings, "
+		"%zu allocations, %zu reservations; the first was %.200s",
+		stuck, u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
+		u->stuck[UNDO_RESERVE], first.text);
+}
+
+void undo_release(struct undo *u)
+{
+	free(u->steps);
+	*u = (struct undo){ 0 };
+}

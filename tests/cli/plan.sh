@@ -1,0 +1,3 @@
+#!/bin/sh
+# The whole plan of a small geometry.
+kvplan plan layouts/example.json

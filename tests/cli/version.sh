@@ -1,0 +1,3 @@
+#!/bin/sh
+run kvplan --version
+run kvcheck --version

@@ -1,0 +1,160 @@
+/*
+ * Errors as values: code and text, context in front, never past the buffer.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "unit/unit.h"
+
+/* An error followed by bytes that nobody may touch. */
+struct guarded {
+	struct kvp_error err;
+	char guard[8];
+};
+
+static const char guard[8] = "guarded";
+
+static struct guarded guarded_error(void)
+{
+	struct guarded g;
+
+	memset(&g.err, 'x', sizeof(g.err));
+	memcpy(g.guard, guard, sizeof(guard));
+	return g;
+}
+
+static void check_cut(const struct guarded *g)
+{
+	ck_assert_ptr_nonnull(memchr(g->err.text, '\0', KVP_ERROR_MAX));
+	ck_assert_uint_eq(strlen(g->err.text), KVP_ERROR_MAX - 1);
+	ck_assert_mem_eq(g->guard, guard, sizeof(guard));
+}
+
+START_TEST(setting_fills_in_code_and_text)
+{
+	struct kvp_error err;
+
+	ck_assert_int_eq(kvp_error_set(&err, KVP_EINPUT, "%s is %d", "x", 3),
+			 KVP_EINPUT);
+	ck_assert_int_eq(err.code, KVP_EINPUT);
+	ck_assert_str_eq(err.text, "x is 3");
+}
+END_TEST
+
+START_TEST(no_error_struct_still_gives_the_code)
+{
+	ck_assert_int_eq(kvp_error_set(NULL, KVP_EIO, "%d", 1), KVP_EIO);
+	ck_assert_int_eq(kvp_error_wrap(NULL, KVP_ELIMIT, "%d", 1),
+			 KVP_ELIMIT);
+	ck_assert_int_eq(kvp_error_nomem(NULL), KVP_ENOMEM);
+}
+END_TEST
+
+START_TEST(out_of_memory_has_one_text)
+{
+	struct kvp_error err;
+
+	ck_assert_int_eq(kvp_error_nomem(&err), KVP_ENOMEM);
+	ck_assert_int_eq(err.code, KVP_ENOMEM);
+	ck_assert_str_eq(err.text, "out of memory");
+}
+END_TEST
+
+START_TEST(wrapping_puts_context_in_front_and_keeps_the_code)
+{
+	struct kvp_error err;
+
+	kvp_error_set(&err, KVP_EIO, "no such file");
+	ck_assert_int_eq(kvp_error_wrap(&err, err.code, "reading %s", "a"),
+			 KVP_EIO);
+	kvp_error_wrap(&err, err.code, "100 %% of %d", 7);
+	ck_assert_int_eq(err.code, KVP_EIO);
+	ck_assert_str_eq(err.text, "100 % of 7: reading a: no such file");
+}
+END_TEST
+
+START_TEST(a_percent_sign_in_a_wrapped_text_is_text)
+{
+	struct kvp_error err;
+
+	kvp_error_set(&err, KVP_EIO, "%s", "%s%n%d");
+	kvp_error_wrap(&err, err.code, "in");
+	ck_assert_str_eq(err.text, "in: %s%n%d");
+}
+END_TEST
+
+START_TEST(a_long_text_is_cut_within_the_buffer)
+{
+	struct guarded g = guarded_error();
+	char text[KVP_ERROR_MAX + 100];
+
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	kvp_error_set(&g.err, KVP_EINPUT, "%s", text);
+	check_cut(&g);
+	kvp_error_wrap(&g.err, g.err.code, "front");
+	check_cut(&g);
+	ck_assert_int_eq(strncmp(g.err.text, "front: aaaa", 11), 0);
+	kvp_error_wrap(&g.err, g.err.code, "%s", text);
+	check_cut(&g);
+	ck_assert_int_eq(g.err.text[KVP_ERROR_MAX - 2], 'a');
+}
+END_TEST
+
+START_TEST(a_context_that_just_fits_is_whole)
+{
+	struct guarded g = guarded_error();
+	char text[KVP_ERROR_MAX];
+	size_t len;
+
+	/* From "context: t" with its last bytes cut to a full buffer. */
+	for (len = KVP_ERROR_MAX - 5; len < KVP_ERROR_MAX; len++) {
+		memset(text, 'c', len);
+		text[len] = '\0';
+		kvp_error_set(&g.err, KVP_EINPUT, "t");
+		kvp_error_wrap(&g.err, g.err.code, "%s", text);
+		ck_assert_int_eq(strncmp(g.err.text, text, len), 0);
+		ck_assert_int_eq(strncmp(g.err.text + len, ": t",
+					 KVP_ERROR_MAX - 1 - len), 0);
+		ck_assert_mem_eq(g.guard, guard, sizeof(guard));
+	}
+}
+END_TEST
+
+START_TEST(every_code_has_its_name)
+{
+	static const struct {
+		int code;
+		const char *name;
+	} codes[] = {
+		{ KVP_OK, "KVP_OK" }, { KVP_ESYNTAX, "KVP_ESYNTAX" },
+		{ KVP_EINPUT, "KVP_EINPUT" }, { KVP_ELIMIT, "KVP_ELIMIT" },
+		{ KVP_EINFEASIBLE, "KVP_EINFEASIBLE" },
+		{ KVP_ENOMEM, "KVP_ENOMEM" }, { KVP_EIO, "KVP_EIO" },
+		{ KVP_EBUG, "KVP_EBUG" }, { 1, "KVP_?" }, { -1, "KVP_?" },
+		{ -1000, "KVP_?" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		ck_assert_str_eq(kvp_code_name(codes[i].code), codes[i].name);
+}
+END_TEST
+
+Suite *error_suite(void)
+{
+	Suite *suite = suite_create("error");
+	TCase *tests = tcase_create("error");
+
+	tcase_add_test(tests, setting_fills_in_code_and_text);
+	tcase_add_test(tests, no_error_struct_still_gives_the_code);
+	tcase_add_test(tests, out_of_memory_has_one_text);
+	tcase_add_test(tests,
+		       wrapping_puts_context_in_front_and_keeps_the_code);
+	tcase_add_test(tests, a_percent_sign_in_a_wrapped_text_is_text);
+	tcase_add_test(tests, a_long_text_is_cut_within_the_buffer);
+	tcase_add_test(tests, a_context_that_just_fits_is_whole);
+	tcase_add_test(tests, every_code_has_its_name);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
