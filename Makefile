@@ -40,7 +40,7 @@ MAN     := $(sort $(wildcard man/*))
 
 .PHONY: all deps demo test bench headers layers symbols sizes man install uninstall clean help
 .DELETE_ON_ERROR:
-all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
+all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so   ## the tool, the lone checker, the library
 
 deps:                           ## install the Debian packages kvplan needs
 	$(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
@@ -61,12 +61,6 @@ $(SO): $(call obj,$(LIB_SRC)) $(MAP)
 	  -Wl,-soname,$(notdir $@) -Wl,--version-script,$(MAP) -o $@ $(filter %.o,$^) $(LDLIBS)
 $(B)/libkvplan.so: $(SO)
 	$(Q)ln -sf $(notdir $<) $@
-$(B)/kvplan.pc: Makefile
-	@mkdir -p $(@D)
-	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
-	  'Description: plans and proves the memory layout of LLM KV caches' \
-	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
-	  'Libs.private: -lcjson' 'Cflags: -I$${prefix}/include' > $@
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE)
@@ -103,7 +97,12 @@ install: all                    ## honours PREFIX and DESTDIR
 	install -Dm755 -t $(DESTDIR)$(PREFIX)/lib $(SO)
 	ln -sf $(notdir $(SO)) $(DESTDIR)$(PREFIX)/lib/libkvplan.so
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/include/kvplan include/kvplan/*.h
-	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/pkgconfig $(B)/kvplan.pc
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
+	  'Description: plans and proves the memory layout of LLM KV caches' \
+	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
+	  'Libs.private: -lcjson' 'Cflags: -I$${prefix}/include' \
+	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/kvplan.pc
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(MAN))
 uninstall:                      ## remove what install put there

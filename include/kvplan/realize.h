@@ -76,8 +76,8 @@ struct kvp_realize_options {
 struct kvp_access_record {
 	uint32_t rank;
 	uint32_t plane;
-	size_t nreaders;	/* realized here, the owner included */
-	const uint32_t *readers;	/* ranks */
+	size_t nreaders;	/* those realized here */
+	const uint32_t *readers;	/* ranks: the owner, then importers */
 	uint64_t entries;
 	const uint64_t *free_before;	/* bytes, [nreaders] */
 	const uint64_t *free_after;

@@ -101,23 +101,6 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-static int write_device(const char *path, const char *text, size_t len,
-			struct kvp_error *err)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int failed;
-
-	if (fd < 0)
-		return io_error(err, "open", path);
-	failed = write_all(fd, text, len);
-	if (failed) {
-		io_error(err, "write", path);
-		close(fd);
-		return KVP_EIO;
-	}
-	return close(fd) ? io_error(err, "close", path) : KVP_OK;
-}
-
 /* A rename is on disk only when its directory is; best effort. */
 static void sync_directory(const char *path)
 {
@@ -145,51 +128,89 @@ static mode_t target_mode(const char *path)
 	return 0666 & ~mask;
 }
 
-static int write_beside(const char *path, char *beside, const char *text,
-			size_t len, struct kvp_error *err)
+static int open_target(struct kvp_file_out *f, struct kvp_error *err)
 {
-	int fd = mkstemp(beside);
+	f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
+	return f->fd < 0 ? io_error(err, "open", f->target) : KVP_OK;
+}
+
+static int open_beside(struct kvp_file_out *f, struct kvp_error *err)
+{
+	size_t room = strlen(f->target) + sizeof(".XXXXXX");
+
+	f->beside = malloc(room);
+	if (!f->beside)
+		return kvp_error_nomem(err);
+	snprintf(f->beside, room, "%s.XXXXXX", f->target);
+	f->fd = mkstemp(f->beside);
+	if (f->fd >= 0)
+		return KVP_OK;
+	io_error(err, "create a file beside it", f->target);
+	free(f->beside);
+	f->beside = NULL;
+	return KVP_EIO;
+}
+
+int kvp_file_begin(struct kvp_file_out *f, const char *path,
+		   struct kvp_error *err)
+{
+	struct stat st;
+	int code;
+
+	*f = (struct kvp_file_out){ .fd = -1 };
+	f->target = realpath(path, NULL);	/* write through a link */
+	if (!f->target)
+		f->target = strdup(path);
+	if (!f->target)
+		return kvp_error_nomem(err);
+	code = !stat(f->target, &st) && !S_ISREG(st.st_mode) ?
+		open_target(f, err) : open_beside(f, err);
+	if (code)
+		kvp_file_abandon(f);
+	return code;
+}
+
+int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
+		    struct kvp_error *err)
+{
 	int code = KVP_OK;
 
-	if (fd < 0)
-		return io_error(err, "create a file beside", path);
-	if (write_all(fd, text, len) || fchmod(fd, target_mode(path)) ||
-	    fsync(fd))
-		code = io_error(err, "write", path);
-	if (close(fd) && !code)
-		code = io_error(err, "close", path);
-	if (!code && rename(beside, path))
-		code = io_error(err, "replace", path);
-	if (code)
-		unlink(beside);
-	else
-		sync_directory(path);
+	if (write_all(f->fd, text, len) ||
+	    (f->beside && (fchmod(f->fd, target_mode(f->target)) ||
+			   fsync(f->fd))))
+		code = io_error(err, "write", f->target);
+	if (close(f->fd) && !code)
+		code = io_error(err, "close", f->target);
+	f->fd = -1;
+	if (!code && f->beside) {
+		if (rename(f->beside, f->target)) {
+			code = io_error(err, "replace", f->target);
+		} else {
+			sync_directory(f->target);
+			free(f->beside);
+			f->beside = NULL;
+		}
+	}
+	kvp_file_abandon(f);
 	return code;
+}
+
+void kvp_file_abandon(struct kvp_file_out *f)
+{
+	if (f->target && f->fd >= 0)
+		close(f->fd);
+	if (f->beside)
+		unlink(f->beside);
+	free(f->beside);
+	free(f->target);
+	*f = (struct kvp_file_out){ .fd = -1 };
 }
 
 int kvp_file_write(const char *path, const char *text, size_t len,
 		   struct kvp_error *err)
 {
-	char *real = realpath(path, NULL);	/* write through a link */
-	const char *target = real ? real : path;
-	size_t room = strlen(target) + sizeof(".XXXXXX");
-	char *beside = NULL;
-	struct stat st;
-	int code;
+	struct kvp_file_out f;
+	int code = kvp_file_begin(&f, path, err);
 
-	if (!stat(target, &st) && !S_ISREG(st.st_mode)) {
-		code = write_device(target, text, len, err);
-		goto done;
-	}
-	beside = malloc(room);
-	if (!beside) {
-		code = kvp_error_nomem(err);
-		goto done;
-	}
-	snprintf(beside, room, "%s.XXXXXX", target);
-	code = write_beside(target, beside, text, len, err);
-done:
-	free(beside);
-	free(real);
-	return code;
+	return code ? code : kvp_file_commit(&f, text, len, err);
 }

@@ -20,10 +20,29 @@ int kvp_file_read(const char *path, char **text, size_t *len,
 		  struct kvp_error *err);
 
 /*
- * Write a file whole or not at all: into a new file beside it, synced, then
- * renamed.  Something that is not a regular file (a pipe, /dev/null) is
- * written directly.  Errors: KVP_EIO, KVP_ENOMEM.
+ * A file being written whole or not at all: begun in a new file beside the
+ * target, so that it is known early whether it can be written, and renamed
+ * by the commit.  Something that is not a regular file (a pipe, /dev/null)
+ * is written directly.  Zeroed: nothing begun.
  */
+struct kvp_file_out {
+	char *target;
+	char *beside;		/* NULL: the target itself is open */
+	int fd;
+};
+
+/* Errors: KVP_EIO, KVP_ENOMEM; nothing is begun then. */
+int kvp_file_begin(struct kvp_file_out *f, const char *path,
+		   struct kvp_error *err);
+
+/* Write, sync, rename.  Ends the file, also on failure: KVP_EIO. */
+int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
+		    struct kvp_error *err);
+
+/* Leave the target as it is.  Safe twice and on a zeroed one. */
+void kvp_file_abandon(struct kvp_file_out *f);
+
+/* Begin and commit at once.  Errors: KVP_EIO, KVP_ENOMEM. */
 int kvp_file_write(const char *path, const char *text, size_t len,
 		   struct kvp_error *err);
 

@@ -13,10 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-
-#ifndef KVP_VERSION
-#define KVP_VERSION "unknown"
-#endif
+#include "base/version.h"
 
 /* No exit status yet. */
 #define GO_ON (-1)

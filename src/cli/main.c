@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "cli/cli.h"
-
-#ifndef KVP_VERSION
-#define KVP_VERSION "unknown"
-#endif
 
 static const struct command *const commands[] = { &cmd_plan, &cmd_verify };
 

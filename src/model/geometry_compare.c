@@ -39,6 +39,28 @@ static void flag(struct compare *c, const char *pointer, bool a, bool b)
 	text(c, pointer, a ? "true" : "false", b ? "true" : "false");
 }
 
+static void entries(struct compare *c, const char *pointer, size_t a,
+		    size_t b)
+{
+	char x[32], y[32];
+
+	snprintf(x, sizeof(x), "%zu entries", a);
+	snprintf(y, sizeof(y), "%zu entries", b);
+	text(c, pointer, x, y);
+}
+
+/* A number that may be absent, or null. */
+static void optional(struct compare *c, const char *pointer,
+		     const char *without, bool has_a, uint64_t a, bool has_b,
+		     uint64_t b)
+{
+	char x[32], y[32];
+
+	snprintf(x, sizeof(x), "%llu", (unsigned long long)a);
+	snprintf(y, sizeof(y), "%llu", (unsigned long long)b);
+	text(c, pointer, has_a ? x : without, has_b ? y : without);
+}
+
 static void presence(struct compare *c, const char *pointer, bool a, bool b)
 {
 	text(c, pointer, a ? "given" : "absent", b ? "given" : "absent");
@@ -63,7 +85,7 @@ static void planes(struct compare *c, const struct kvp_geometry *a,
 	char pointer[64];
 	size_t i;
 
-	number(c, "/planes (number of planes)", a->nplanes, b->nplanes);
+	entries(c, "/planes", a->nplanes, b->nplanes);
 	if (a->nplanes != b->nplanes)
 		return;
 	for (i = 0; i < a->nplanes; i++, x++, y++) {
@@ -73,7 +95,9 @@ static void planes(struct compare *c, const struct kvp_geometry *a,
 			y->bytes_per_page);
 		snprintf(pointer, sizeof(pointer), "/planes/%zu/alias", i);
 		flag(c, pointer, x->alias, y->alias);
-		element(c, "planes", i, "address", x->address, y->address);
+		snprintf(pointer, sizeof(pointer), "/planes/%zu/address", i);
+		optional(c, pointer, "absent", x->has_address, x->address,
+			 y->has_address, y->address);
 	}
 }
 
@@ -117,7 +141,7 @@ static void statics(struct compare *c, const struct kvp_geometry *a,
 	char pointer[64];
 	size_t i;
 
-	number(c, "/static (number of items)", a->nstatics, b->nstatics);
+	entries(c, "/static", a->nstatics, b->nstatics);
 	if (a->nstatics != b->nstatics)
 		return;
 	for (i = 0; i < a->nstatics; i++) {
@@ -139,8 +163,9 @@ static void recorded(struct compare *c, const struct kvp_geometry *a,
 	size_t i;
 
 	presence(c, "/base_chunks", x, y);
-	number(c, "/base_chunks (number of chunks)", a->nbase_chunks,
-	       b->nbase_chunks);
+	if (!x || !y)
+		return;
+	entries(c, "/base_chunks", a->nbase_chunks, b->nbase_chunks);
 	if (a->nbase_chunks != b->nbase_chunks)
 		return;
 	for (i = 0; i < a->nbase_chunks; i++, x++, y++) {
@@ -155,12 +180,13 @@ static void headroom(struct compare *c, const struct kvp_geometry *a,
 		     const struct kvp_geometry *b)
 {
 	presence(c, "/headroom", a->has_headroom, b->has_headroom);
+	if (!a->has_headroom || !b->has_headroom)
+		return;
 	number(c, "/headroom/free_bytes", a->headroom.free_bytes,
 	       b->headroom.free_bytes);
-	presence(c, "/headroom/cap_bytes (a bound)", a->headroom.bounded,
-		 b->headroom.bounded);
-	number(c, "/headroom/cap_bytes", a->headroom.cap_bytes,
-	       b->headroom.cap_bytes);
+	optional(c, "/headroom/cap_bytes", "null", a->headroom.bounded,
+		 a->headroom.cap_bytes, b->headroom.bounded,
+		 b->headroom.cap_bytes);
 }
 
 size_t kvp_geometry_compare(const struct kvp_geometry *a,
@@ -196,7 +222,8 @@ size_t kvp_geometry_compare(const struct kvp_geometry *a,
 	NUMBER(entry_limit);
 	NUMBER(entry_reserve);
 	NUMBER(page_overhead_bytes);
-	NUMBER(arena_address);
+	optional(&c, "/arena_address", "absent", a->has_arena_address,
+		 a->arena_address, b->has_arena_address, b->arena_address);
 #undef NUMBER
 	headroom(&c, a, b);
 	recorded(&c, a, b);

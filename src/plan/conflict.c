@@ -15,6 +15,8 @@ struct collector {
 	struct kvp_span *spans;
 	size_t count;
 	size_t room;
+	size_t start;		/* of the row at hand */
+	bool sorted;		/* its spans are ascending and apart */
 };
 
 static int reserve(struct collector *c, size_t more, struct kvp_error *err)
@@ -31,6 +33,28 @@ static int reserve(struct collector *c, size_t more, struct kvp_error *err)
 	return KVP_OK;
 }
 
+/*
+ * Add pages to the row at hand.  Chunks come in page order but for the one
+ * that the row before shares, so nearly all pages join the last span.
+ */
+static void add_span(struct collector *c, uint64_t first, uint64_t end)
+{
+	struct kvp_span *last = &c->spans[c->count - 1];
+
+	if (c->count == c->start || first > last->end || end < last->first) {
+		c->sorted = c->sorted && (c->count == c->start ||
+					  first > last->end);
+		c->spans[c->count++] = (struct kvp_span){ first, end };
+		return;
+	}
+	last->end = u64_max(last->end, end);
+	if (first < last->first) {
+		last->first = first;
+		c->sorted = c->sorted && (c->count - 1 == c->start ||
+					  first > last[-1].end);
+	}
+}
+
 /* The pages under bytes [from, to) of the arena, all of one chunk. */
 static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
 		      uint64_t from, uint64_t to)
@@ -42,7 +66,7 @@ static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
 	/* The backing behind the last page belongs to none. */
 	end = u64_min(end, c->g->pages);
 	if (first < end)
-		c->spans[c->count++] = (struct kvp_span){ first, end };
+		add_span(c, first, end);
 }
 
 static int by_first(const void *a, const void *b)
@@ -52,23 +76,22 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sort and join what was collected from `start` on. */
-static void join(struct collector *c, size_t start)
+/* Sort and join the spans of the row at hand, where they need it. */
+static void join(struct collector *c)
 {
-	struct kvp_span *s = c->spans + start;
-	size_t n = c->count - start, i, kept = 0;
+	struct kvp_span *s = c->spans + c->start;
+	size_t n = c->count - c->start, i, kept = 0;
 
-	for (i = 1; i < n && s[i - 1].first <= s[i].first; i++)
-		;
-	if (i < n)
-		qsort(s, n, sizeof(*s), by_first);
+	if (c->sorted)
+		return;
+	qsort(s, n, sizeof(*s), by_first);
 	for (i = 1; i < n; i++) {
 		if (s[i].first <= s[kept].end)
 			s[kept].end = u64_max(s[kept].end, s[i].end);
 		else
 			s[++kept] = s[i];
 	}
-	c->count = start + (n ? kept + 1 : 0);
+	c->count = c->start + kept + 1;
 }
 
 /* *walk is the first chunk that may reach into this row or a later one. */
@@ -78,10 +101,11 @@ static int collect_row(struct collector *c, uint64_t row, uint32_t *walk,
 	uint64_t begin = (c->g->execution_rows + row) * c->g->row_stride;
 	uint64_t end = begin + c->g->row_bytes;
 	const struct kvp_chunk *chunk = c->l->chunks;
-	size_t start = c->count;
 	uint32_t i;
 	int code;
 
+	c->start = c->count;
+	c->sorted = true;
 	while (*walk < c->l->aliased &&
 	       chunk[*walk].arena + chunk[*walk].bytes <= begin)
 		++*walk;
@@ -92,7 +116,7 @@ static int collect_row(struct collector *c, uint64_t row, uint32_t *walk,
 		add_pages(c, &chunk[i], u64_max(begin, chunk[i].arena),
 			  u64_min(end, chunk[i].arena + chunk[i].bytes));
 	}
-	join(c, start);
+	join(c);
 	return KVP_OK;
 }
 

@@ -42,10 +42,19 @@ done:
 	return code;
 }
 
-static uint64_t key(uint32_t class, uint64_t offset,
-		    const struct kvp_geometry *g)
+/* Granularities are powers of two, and this is the innermost work. */
+static unsigned granule_bits(const struct kvp_geometry *g)
 {
-	return (uint64_t)class << OFFSET_BITS | offset / g->granularity;
+	unsigned bits = 0;
+
+	while (UINT64_C(1) << bits < g->granularity)
+		bits++;
+	return bits;
+}
+
+static uint64_t key(uint32_t class, uint64_t offset, unsigned bits)
+{
+	return (uint64_t)class << OFFSET_BITS | offset >> bits;
 }
 
 /* Fill order, and keys sorted beside it. */
@@ -53,6 +62,7 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 		      const uint32_t *class_of, const struct layout *l,
 		      const struct kvp_geometry *g, struct kvp_error *err)
 {
+	unsigned bits = granule_bits(g);
 	const struct kvp_chunk *c;
 	uint32_t i;
 	int code;
@@ -66,7 +76,7 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 		return code;
 	for (i = 0; i < l->aliased; i++) {
 		c = &l->chunks[j->order[i]];
-		keys[i] = key(class_of[c->plane], c->offset, g);
+		keys[i] = key(class_of[c->plane], c->offset, bits);
 	}
 	return radix_sort(keys, j->order, l->aliased, err);
 }
@@ -106,6 +116,7 @@ static void find_ends(struct junctions *j, const uint64_t *keys,
 		      const uint32_t *class_of, const struct layout *l,
 		      const struct kvp_geometry *g)
 {
+	unsigned bits = granule_bits(g);
 	const struct kvp_chunk *c;
 	uint32_t i;
 
@@ -113,7 +124,7 @@ static void find_ends(struct junctions *j, const uint64_t *keys,
 		c = &l->chunks[i];
 		j->end[i] = find(keys, j->count, j->start[i] + 1,
 				 key(class_of[c->plane], c->offset + c->bytes,
-				     g));
+				     bits));
 	}
 }
 

@@ -137,55 +137,78 @@ static int count_chunks(struct layout *l, const uint64_t *taken,
 	return KVP_OK;
 }
 
-/* The tiles of every plane, plane by plane, keyed by their first page. */
-static void cut(struct kvp_chunk *tiles, uint64_t *pages, uint32_t *index,
-		const uint64_t *taken, const struct kvp_geometry *g)
+/*
+ * The tiles of every plane, plane by plane, keyed by their first page: tile
+ * n of the layout is of plane_of[n] and tile n - first[plane] of it.
+ */
+struct tiles {
+	uint64_t *pages;
+	uint32_t *index;
+	uint32_t *plane_of;
+	uint32_t *first;
+};
+
+static void cut(struct tiles *t, const uint64_t *taken,
+		const struct kvp_geometry *g)
 {
 	uint64_t tile = tile_bytes(g), offset;
 	uint32_t n = 0;
 	size_t i;
 
-	for (i = 0; i < g->nplanes; i++)
+	for (i = 0; i < g->nplanes; i++) {
+		t->first[i] = n;
 		for (offset = 0; offset < taken[i]; offset += tile) {
-			pages[n] = offset / g->planes[i].bytes_per_page;
-			index[n] = n;
-			tiles[n++] = (struct kvp_chunk){
-				.plane = (uint32_t)i,
-				.offset = offset,
-				.bytes = u64_min(tile, taken[i] - offset),
-			};
+			t->pages[n] = offset / g->planes[i].bytes_per_page;
+			t->plane_of[n] = (uint32_t)i;
+			t->index[n] = n;
+			n++;
 		}
+	}
 }
 
-/* Page order, then plane, then offset; places follow each other from D. */
+/* Tiles in their order become chunks; places follow each other from D. */
+static void place(struct layout *l, const struct tiles *t,
+		  const uint64_t *taken, uint64_t tile)
+{
+	uint64_t arena = l->dedicated_bytes, offset;
+	uint32_t i, n, plane;
+
+	for (i = 0; i < l->aliased; i++) {
+		n = t->index[i];
+		plane = t->plane_of[n];
+		offset = (n - t->first[plane]) * tile;
+		l->chunks[i] = (struct kvp_chunk){
+			.plane = plane, .offset = offset, .arena = arena,
+			.bytes = u64_min(tile, taken[plane] - offset),
+		};
+		arena += l->chunks[i].bytes;
+	}
+}
+
+/* Page order, then plane, then offset: a stable sort of what is cut. */
 static int lay(struct layout *l, const uint64_t *taken,
 	       const struct kvp_geometry *g, struct kvp_error *err)
 {
-	size_t n = l->aliased;
-	struct kvp_chunk *tiles = malloc((n + 1) * sizeof(*tiles));
-	uint64_t *pages = malloc((n + 1) * sizeof(*pages));
-	uint32_t *index = malloc((n + 1) * sizeof(*index));
-	uint64_t place = l->dedicated_bytes;
-	int code = KVP_OK;
-	size_t i;
+	size_t n = (size_t)l->aliased + 1;
+	struct tiles t = {
+		.pages = malloc(n * sizeof(*t.pages)),
+		.index = malloc(n * sizeof(*t.index)),
+		.plane_of = malloc(n * sizeof(*t.plane_of)),
+		.first = malloc(g->nplanes * sizeof(*t.first)),
+	};
+	int code = t.pages && t.index && t.plane_of && t.first ? KVP_OK :
+		   kvp_error_nomem(err);
 
-	if (!tiles || !pages || !index) {
-		code = kvp_error_nomem(err);
-		goto done;
+	if (!code) {
+		cut(&t, taken, g);
+		code = radix_sort(t.pages, t.index, l->aliased, err);
 	}
-	cut(tiles, pages, index, taken, g);
-	code = radix_sort(pages, index, n, err);
-	if (code)
-		goto done;
-	for (i = 0; i < n; i++) {
-		l->chunks[i] = tiles[index[i]];
-		l->chunks[i].arena = place;
-		place += l->chunks[i].bytes;
-	}
-done:
-	free(tiles);
-	free(pages);
-	free(index);
+	if (!code)
+		place(l, &t, taken, tile_bytes(g));
+	free(t.pages);
+	free(t.index);
+	free(t.plane_of);
+	free(t.first);
 	return code;
 }
 

@@ -13,7 +13,6 @@ struct mapping {
 	uint64_t address;
 	uint64_t bytes;
 	size_t step;		/* in the undo log */
-	bool shared;		/* importers are granted, not just the owner */
 };
 
 struct rank {
@@ -27,11 +26,14 @@ struct rank {
 	/* By plane and place, then aliases, then dedicated backing. */
 	struct mapping *mappings;
 	size_t nmappings;
-	/* Importers of its planes realized here, without the owner. */
+	/* Who reads its planes, of the ranks realized here: the owner first,
+	   then its importers. */
 	uint32_t *readers;	/* ranks */
 	uint32_t *devices;	/* their devices */
+	struct kvp_grant *grants;
 	size_t nreaders;
-	struct kvp_grant *grants;	/* owner first, then importers */
+	uint64_t *free;		/* free memory of the readers, before the
+				   first plane and after each */
 };
 
 struct kvp_realization {
@@ -45,10 +47,7 @@ struct kvp_realization {
 	size_t *plane_first;	/* into order, [nplanes + 1] */
 	struct kvp_device_info *devices;	/* [nranks] */
 	struct kvp_access_record *records;	/* [nranks * nplanes] */
-	size_t nrecords;
-	uint32_t *record_ranks;	/* pools the records point into */
-	uint64_t *record_free;
-	struct kvp_file_out *file;	/* where to publish, or NULL */
+	struct kvp_file_out file;	/* where to publish, if asked */
 	bool published;
 };
 
@@ -58,29 +57,61 @@ geometry_of(const struct kvp_realization *r)
 	return &r->plan->geometry;
 }
 
+/*
+ * realization.c: everything but the backend's part.  Errors: KVP_EREFUSED
+ * for ranks the plan does not have, KVP_ENOMEM.
+ */
+int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
+		    struct kvp_backend *backend,
+		    const struct kvp_realize_options *options,
+		    struct kvp_error *err);
+void realization_delete(struct kvp_realization *r);
+
 /* preflight.c: may it begin?  Reads, touches nothing. */
 int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
 	      struct kvp_error *err);
-/* Entries and bytes one rank needs, static storage included. */
-uint64_t rank_entries(const struct kvp_realization *r, const struct rank *k);
-uint64_t rank_bytes(const struct kvp_realization *r);
-/* GPUs a static item of a rank is granted to, those realized here. */
-uint32_t static_grants(const struct kvp_realization *r, const struct rank *k,
-		       enum kvp_static_importers importers,
-		       struct kvp_grant *grants);
+
+/* demand.c: what a rank needs, counted for the ranks realized here. */
+uint64_t demand_chunk_entries(const struct kvp_realization *r,
+			      const struct rank *k);
+uint64_t demand_entries(const struct kvp_realization *r);
+uint64_t demand_bytes(const struct kvp_realization *r);
+uint64_t demand_calls(const struct kvp_realization *r);
+uint64_t demand_aliased(const struct kvp_plan *plan);
+uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item);
+
+/*
+ * The grants of a static item: the owner and the importers realized here.
+ * grants has room for one per rank realized here; answers how many.
+ */
+size_t static_grants(const struct kvp_realization *r, const struct rank *k,
+		     enum kvp_static_importers importers,
+		     struct kvp_grant *grants);
 
 /* grant.c: grants of all mappings of a rank, read back, with records. */
 int grant_rank(struct kvp_realization *r, uint32_t index,
 	       struct kvp_error *err);
-/* One mapping; the undo step learns how many entries it holds. */
-int grant_mapping(struct kvp_realization *r, const struct rank *k,
-		  const struct mapping *m, const struct kvp_grant *grants,
-		  size_t count, struct kvp_error *err);
 
-/* context.c: say where a failure was, how far it got, what is free. */
-int context_wrap(struct kvp_realization *r, struct kvp_error *err, int code,
-		 const struct rank *k, const char *format, ...);
-int context_chunk(struct kvp_realization *r, struct kvp_error *err, int code,
-		  const struct rank *k, size_t chunk);
+/*
+ * One mapping: grant, tell the undo step how many entries it holds, read
+ * every device's flags back.
+ */
+int grant_mapping(struct kvp_realization *r, const struct mapping *m,
+		  const struct kvp_grant *grants, size_t count,
+		  struct kvp_error *err);
+
+/*
+ * context.c: put in front of an error where it was, and behind it how far
+ * realizing got and what is free.  `chunk` is an index into the plan's
+ * chunks.  Answers the code; out of memory with memory free is KVP_ETABLE.
+ */
+int context_chunk(struct kvp_realization *r, const struct rank *k,
+		  size_t chunk, const char *view, int code,
+		  struct kvp_error *err);
+int context_other(struct kvp_realization *r, const struct rank *k,
+		  const char *what, int code, struct kvp_error *err);
+
+/* publish.c */
+int publish(struct kvp_realization *r, struct kvp_error *err);
 
 #endif

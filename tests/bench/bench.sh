@@ -36,8 +36,8 @@ geometry 178720 8872 >"$work/3.json"
 geometry 1191468 59152 >"$work/4.json"
 
 {
-	echo 'base plan,row plan,span verify plan MiB verify MiB jq plan verify'
-	echo 'chunks ns/chunk ns/chunk ns/chunk ms peak ms peak ms /jq /jq'
+	echo 'base plan-row plan-span verify plan plan verify verify jq plan verify'
+	echo 'chunks ns/chunk ns/chunk ns/chunk ms MiB ms MiB ms /jq /jq'
 	for size in 1 2 3 4; do
 		file=$work/$size.json plan=$work/$size.plan
 		times=$((20 / (size * size) + 1))
@@ -58,13 +58,13 @@ geometry 1191468 59152 >"$work/4.json"
 		printf " %9s", $i
 	print ""
 }'
-cat <<'E2'
+cat <<'END'
 
 ns/chunk: the library alone, per chunk of the base layout, best of several
 runs.  ms: the whole process in mode row, files included, best of several
-runs; plan writes its file and waits for the disk.  /jq: against jq -c . on
-the same plan.
+runs; plan writes its file and waits for the disk.  MiB: the process's peak.
+/jq: against jq -c . on the same plan.
 Wanted: planning below 150 ns/chunk, plan and verify at most 1.00 of jq, a
 plan of 1,920 chunks below 10 ms.
-E2
+END
 exit 0

@@ -7,10 +7,8 @@ for rows in 14 15 100; do
 	run kvplan verify "$TMP/geometry"
 done
 # Not one row fits: at least 0 is said.
-sed 's/"count": 2, "bytes_per_page": 4096/"bytes_per_page": 1, "alias": false/' \
-	>"$TMP/geometry" <<END
-$(small)
-END
+small_with planes '[{"name": "kv", "bytes_per_page": 1, "alias": false}]' \
+	>"$TMP/geometry"
 run kvplan plan "$TMP/geometry"
 # A bad plan stays what it was.
 echo old >"$TMP/old"

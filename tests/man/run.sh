@@ -81,7 +81,8 @@ check_options kvplan
 check_options kvplan plan
 check_options kvplan verify
 check_options kvcheck
-kvplan --help | awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
+kvplan --help |
+	awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
 	sort >"$work/program"
 sed -n 's/^\.Ss kvplan //p' man/kvplan.1 | sort >"$work/manual"
 same 'commands of kvplan'

@@ -22,32 +22,12 @@
 
 #include "base/file.h"
 #include "fake/gen.h"
+#include "fake/shape.h"
+#include "fake/shrink.h"
 
 #define REGR "tests/random/regr"
 #define SEED UINT64_C(20260101)
 #define COUNT UINT64_C(12000)
-
-/* What a geometry exercises; every bit has to occur in a full run. */
-enum feature {
-	MIXED_BPP, BPP_SMALLER, BPP_EQUAL, BPP_MULTIPLE, BPP_UNRELATED,
-	BPP_HUGE, UNALIASED, PADDED, SMALL_ROWS, ALIGNED_ROWS, GRANULE_ROWS,
-	CROSSING, TILE_2, TILE_3, NO_ROWS, NO_SNAPSHOTS, NO_EXECUTION,
-	ONE_PLANE, ONE_PAGE, D_CUTS_ROW, D_SWALLOWS_ROW, NODES, LISTS,
-	READWRITE, STATICS, HEADROOM, OVER_LIMIT, RECORDED, INFEASIBLE,
-	ROW_SAVES, SPAN_SAVES, OFF_BOUND, FEATURES
-};
-
-static const char *const feature_names[FEATURES] = {
-	"mixed bpp", "bpp < tile", "bpp = tile", "bpp multiple of tile",
-	"bpp unrelated", "bpp >> tile", "unaliased plane", "padded rows",
-	"rows < granule", "stride multiple of g", "stride = g",
-	"crossing chunk", "2-granule tiles", "3-granule tiles", "no rows",
-	"no snapshot rows", "no execution rows", "one plane", "one page",
-	"D cuts a row", "D swallows a row", "two nodes", "import lists",
-	"readwrite", "static", "headroom", "over the limit",
-	"recorded layout", "rows do not fit", "row saves", "span saves",
-	"recorded, off the bound",
-};
 
 static struct {
 	uint64_t seen[FEATURES];
@@ -68,53 +48,6 @@ static bool no(struct why *why, const char *fmt, ...)
 	vsnprintf(why->text, sizeof(why->text), fmt, args);
 	va_end(args);
 	return false;
-}
-
-/* Features that are plain from the geometry. */
-static uint64_t shape(const struct kvp_geometry *g)
-{
-	const uint64_t tile = g->granularity * g->tile_granules;
-	const uint64_t rows = g->snapshot_rows + g->execution_rows;
-	const uint64_t exec = g->execution_rows * g->row_stride;
-	const uint64_t d = (exec + g->granularity - 1) / g->granularity *
-			   g->granularity;
-	uint64_t f = 0, bpp;
-	size_t i;
-
-#define SET(feature, condition) \
-	(f |= (uint64_t)((condition) ? 1 : 0) << (feature))
-	for (i = 0; i < g->nplanes; i++) {
-		bpp = g->planes[i].bytes_per_page;
-		SET(MIXED_BPP, bpp != g->planes[0].bytes_per_page);
-		SET(BPP_SMALLER, bpp < tile);
-		SET(BPP_EQUAL, bpp == tile);
-		SET(BPP_MULTIPLE, bpp > tile && bpp % tile == 0);
-		SET(BPP_UNRELATED, bpp > tile && bpp % tile);
-		SET(BPP_HUGE, bpp > 4 * tile);
-		SET(UNALIASED, !g->planes[i].alias);
-	}
-	SET(PADDED, g->row_stride > g->row_bytes);
-	SET(SMALL_ROWS, rows && g->row_stride < g->granularity);
-	SET(ALIGNED_ROWS, rows && g->row_stride % g->granularity == 0);
-	SET(GRANULE_ROWS, g->row_stride == g->granularity);
-	SET(TILE_2, g->tile_granules == 2);
-	SET(TILE_3, g->tile_granules == 3);
-	SET(NO_ROWS, !rows);
-	SET(NO_SNAPSHOTS, rows && !g->snapshot_rows);
-	SET(NO_EXECUTION, rows && !g->execution_rows);
-	SET(ONE_PLANE, g->nplanes == 1);
-	SET(ONE_PAGE, g->pages == 1);
-	SET(D_CUTS_ROW, g->snapshot_rows && d > exec);
-	SET(D_SWALLOWS_ROW, g->snapshot_rows && d >= exec + g->row_bytes);
-	SET(NODES, g->ranks > g->ranks_per_node);
-	SET(READWRITE, g->importer_mode == KVP_IMPORT_READWRITE);
-	SET(STATICS, g->nstatics > 0);
-	SET(HEADROOM, g->has_headroom);
-	SET(RECORDED, g->base_chunks);
-	for (i = 0; i < g->ranks; i++)
-		SET(LISTS, g->imports[i].count != g->dcp_group_size);
-#undef SET
-	return f;
 }
 
 static void count_features(uint64_t f)
@@ -461,7 +394,7 @@ static bool examine(const char *text, size_t len, struct why *why)
 
 	if (kvp_geometry_read(&g, "geometry", text, len, &err))
 		return no(why, "refused: %s", err.text);
-	features = shape(&g);
+	features = shape_of(&g);
 	fits = gen_base_make(&base, &g);
 	ok = round_trip(&g, why);
 	if (fits && has_crossing(&base, &g))
@@ -479,96 +412,16 @@ static bool examine(const char *text, size_t len, struct why *why)
 	return ok;
 }
 
-static void one_rank(struct kvp_geometry *g)
+/* For shrinking: does it still fail, and not for being refused? */
+static bool still_fails(const char *text, size_t len, void *cookie)
 {
-	struct kvp_ranks *lists[2] = { g->declared_readers, g->imports };
-	uint64_t i;
-	int k;
+	struct why *why = cookie, now = { { 0 } };
 
-	for (k = 0; k < 2; k++) {
-		for (i = 1; i < g->ranks; i++)
-			free(lists[k][i].rank);
-		lists[k][0].count = 1;
-		lists[k][0].rank[0] = 0;
-	}
-	g->ranks = g->ranks_per_node = g->dcp_group_size = 1;
-}
-
-#define SHRINKS 8
-
-/* One way to make a geometry smaller; false where it changes nothing. */
-static bool make_smaller(struct kvp_geometry *g, int way)
-{
-	uint64_t *const count[] = {
-		&g->pages, &g->snapshot_rows, &g->execution_rows,
-	};
-
-	switch (way) {
-	case 0:
-		free(g->base_chunks);
-		g->base_chunks = NULL;
-		return g->nbase_chunks;
-	case 1:
-	case 2:
-	case 3:
-		*count[way - 1] /= 2;
-		return true;
-	case 4:
-		g->nplanes -= g->nplanes / 2;
-		return true;
-	case 5:
-		g->has_headroom = false;
-		return true;
-	case 6:
-		while (g->nstatics)
-			free(g->statics[--g->nstatics].name);
-		return true;
-	default:
-		one_rank(g);
-		return true;
-	}
-}
-
-/* A smaller text that still fails, or NULL. */
-static char *shrink_once(const char *text, int way, struct why *why)
-{
-	struct kvp_geometry g = { 0 };
-	struct why smaller = { { 0 } };
-	char *out = NULL;
-	size_t len = 0;
-
-	if (kvp_geometry_read(&g, "geometry", text, strlen(text), NULL))
-		return NULL;
-	if (!make_smaller(&g, way) ||
-	    kvp_geometry_write(&g, &out, &len, NULL) ||
-	    len >= strlen(text) ||
-	    examine(out, len, &smaller) ||
-	    !strncmp(smaller.text, "refused: geometry", 17)) {
-		free(out);
-		out = NULL;
-	} else {
-		*why = smaller;
-	}
-	kvp_geometry_release(&g);
-	return out;
-}
-
-static char *shrink(const char *text, struct why *why)
-{
-	char *best = strdup(text), *next = NULL;
-	int way = 0;
-
-	while (best && way < SHRINKS) {
-		next = shrink_once(best, way, why);
-		if (next) {
-			free(best);
-			best = next;
-			way = 0;
-		} else {
-			way++;
-		}
-	}
-	return best;
+	if (examine(text, len, &now) ||
+	    !strncmp(now.text, "refused: geometry", 17))
+		return false;
+	*why = now;
+	return true;
 }
 
 static void report(const char *what, const char *text, struct why *why)
@@ -578,7 +431,7 @@ static void report(const char *what, const char *text, struct why *why)
 	printf("FAIL %s: %s\n%s", what, why->text, text);
 	if (++run.failed > 5)
 		return;
-	small = shrink(text, why);
+	small = shrink(text, still_fails, why);
 	if (!small)
 		return;
 	printf("shrunk: %s\n%s", why->text, small);

@@ -8,8 +8,8 @@
 #include "unit/unit.h"
 
 struct pair {
-	char *key;
-	char *value;
+	const char *key;
+	const char *value;
 };
 
 static const struct pair sound[] = {

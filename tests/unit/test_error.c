@@ -131,6 +131,7 @@ START_TEST(every_code_has_its_name)
 		{ KVP_EINPUT, "KVP_EINPUT" }, { KVP_ELIMIT, "KVP_ELIMIT" },
 		{ KVP_EINFEASIBLE, "KVP_EINFEASIBLE" },
 		{ KVP_ENOMEM, "KVP_ENOMEM" }, { KVP_EIO, "KVP_EIO" },
+		{ KVP_EREFUSED, "KVP_EREFUSED" }, { KVP_ESTUCK, "KVP_ESTUCK" },
 		{ KVP_EBUG, "KVP_EBUG" }, { 1, "KVP_?" }, { -1, "KVP_?" },
 		{ -1000, "KVP_?" },
 	};
@@ -138,6 +139,50 @@ START_TEST(every_code_has_its_name)
 
 	for (i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		ck_assert_str_eq(kvp_code_name(codes[i].code), codes[i].name);
+}
+END_TEST
+
+START_TEST(every_code_has_its_exit_status)
+{
+	ck_assert_int_eq(kvp_exit_status(KVP_OK), 0);
+	ck_assert_int_eq(kvp_exit_status(KVP_EINFEASIBLE), 1);
+	ck_assert_int_eq(kvp_exit_status(KVP_EREFUSED), 1);
+	ck_assert_int_eq(kvp_exit_status(KVP_ESYNTAX), 2);
+	ck_assert_int_eq(kvp_exit_status(KVP_EINPUT), 2);
+	ck_assert_int_eq(kvp_exit_status(KVP_ELIMIT), 2);
+	ck_assert_int_eq(kvp_exit_status(KVP_ENOMEM), 3);
+	ck_assert_int_eq(kvp_exit_status(KVP_EIO), 3);
+	ck_assert_int_eq(kvp_exit_status(KVP_EDRIVER), 3);
+	ck_assert_int_eq(kvp_exit_status(KVP_EBUG), 3);
+	ck_assert_int_eq(kvp_exit_status(KVP_ESTUCK), 4);
+}
+END_TEST
+
+START_TEST(a_text_stays_one_line_of_valid_utf8)
+{
+	struct kvp_error err;
+
+	kvp_error_set(&err, KVP_EIO, "%s", "a\nb\x7f\xc3\xa4\xc3\xff\xc2\x80");
+	ck_assert_str_eq(err.text, "a?b?\xc3\xa4????");
+	kvp_error_wrap(&err, err.code, "%s", "x\ty");
+	ck_assert_str_eq(err.text, "x?y: a?b?\xc3\xa4????");
+}
+END_TEST
+
+/* Two bytes to a character, and an odd number of bytes of room. */
+START_TEST(a_cut_leaves_no_half_character)
+{
+	char text[2 * KVP_ERROR_MAX];
+	struct kvp_error err;
+	size_t i;
+
+	for (i = 0; i < KVP_ERROR_MAX - 1; i++)
+		memcpy(text + 2 * i, "\xc3\xa4", 2);
+	text[2 * i] = '\0';
+	kvp_error_set(&err, KVP_EIO, "%s", text);
+	ck_assert_uint_eq(strlen(err.text), KVP_ERROR_MAX - 1);
+	ck_assert_int_eq(err.text[KVP_ERROR_MAX - 2], '?');
+	ck_assert_int_eq(strncmp(err.text, text, KVP_ERROR_MAX - 2), 0);
 }
 END_TEST
 
@@ -155,6 +200,9 @@ Suite *error_suite(void)
 	tcase_add_test(tests, a_long_text_is_cut_within_the_buffer);
 	tcase_add_test(tests, a_context_that_just_fits_is_whole);
 	tcase_add_test(tests, every_code_has_its_name);
+	tcase_add_test(tests, every_code_has_its_exit_status);
+	tcase_add_test(tests, a_text_stays_one_line_of_valid_utf8);
+	tcase_add_test(tests, a_cut_leaves_no_half_character);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -257,7 +257,7 @@ START_TEST(a_missing_directory_is_an_error)
 	char missing[160];
 
 	snprintf(missing, sizeof(missing), "%s/no/target", dir);
-	check_write_fails(missing, "create a file beside", ENOENT);
+	check_write_fails(missing, "create a file beside it", ENOENT);
 	ck_assert_int_eq(entries(), 0);
 }
 END_TEST
@@ -337,6 +337,57 @@ START_TEST(a_pipe_is_written_directly)
 }
 END_TEST
 
+START_TEST(until_the_commit_the_old_file_stands)
+{
+	struct kvp_file_out f;
+
+	put(path, "old", 0640);
+	ck_assert_int_eq(kvp_file_begin(&f, path, NULL), KVP_OK);
+	ck_assert_int_eq(entries(), 2);
+	check_holds(path, "old");
+	ck_assert_int_eq(kvp_file_commit(&f, "new", 3, NULL), KVP_OK);
+	check_holds(path, "new");
+	check_mode(path, 0640);
+	ck_assert_int_eq(entries(), 1);
+	kvp_file_abandon(&f);
+	check_holds(path, "new");
+}
+END_TEST
+
+START_TEST(an_abandoned_file_leaves_the_old_one)
+{
+	struct kvp_file_out f, zeroed = { 0 };
+
+	put(path, "old", 0644);
+	ck_assert_int_eq(kvp_file_begin(&f, path, NULL), KVP_OK);
+	kvp_file_abandon(&f);
+	kvp_file_abandon(&f);
+	kvp_file_abandon(&zeroed);
+	check_holds(path, "old");
+	ck_assert_int_eq(entries(), 1);
+	ck_assert_int_ne(fcntl(STDIN_FILENO, F_GETFD), -1);
+}
+END_TEST
+
+/* A directory takes the target's place between begin and commit. */
+START_TEST(a_commit_that_fails_leaves_nothing_beside)
+{
+	char sub[160], inner[192];
+	struct kvp_file_out f;
+	struct kvp_error err = { 0 };
+
+	snprintf(sub, sizeof(sub), "%s/sub", dir);
+	snprintf(inner, sizeof(inner), "%s/target", sub);
+	ck_assert_int_eq(mkdir(sub, 0755), 0);
+	ck_assert_int_eq(kvp_file_begin(&f, inner, NULL), KVP_OK);
+	ck_assert_int_eq(mkdir(inner, 0755), 0);
+	ck_assert_int_eq(kvp_file_commit(&f, "new", 3, &err), KVP_EIO);
+	ck_assert_ptr_nonnull(strstr(err.text, "cannot replace"));
+	ck_assert_int_eq(rmdir(inner), 0);
+	ck_assert_int_eq(rmdir(sub), 0);	/* nothing is left in it */
+}
+END_TEST
+
 START_TEST(standard_input_has_a_name_to_show)
 {
 	ck_assert_str_eq(kvp_file_label("-"), "<stdin>");
@@ -354,6 +405,9 @@ static void add_failures(TCase *tests)
 	tcase_add_test(tests, a_full_device_is_an_error);
 	tcase_add_test(tests, a_device_is_written_and_stays_a_device);
 	tcase_add_test(tests, a_pipe_is_written_directly);
+	tcase_add_test(tests, until_the_commit_the_old_file_stands);
+	tcase_add_test(tests, an_abandoned_file_leaves_the_old_one);
+	tcase_add_test(tests, a_commit_that_fails_leaves_nothing_beside);
 	tcase_add_test(tests, standard_input_has_a_name_to_show);
 }
 

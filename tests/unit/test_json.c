@@ -389,8 +389,8 @@ START_TEST(a_document_with_anything_behind_it_is_refused)
 			check_accepted(text, sizeof(text));
 		else
 			check_refused(text, sizeof(text), c ?
-				"t:2:46: text after the end of the value" :
-				"t:2:46: NUL byte after the end of the value");
+				"t:2:44: text after the end of the value" :
+				"t:2:44: NUL byte after the end of the value");
 	}
 }
 END_TEST

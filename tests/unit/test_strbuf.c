@@ -131,6 +131,18 @@ START_TEST(json_strings_are_quoted_and_escaped)
 }
 END_TEST
 
+START_TEST(broken_utf8_is_written_as_question_marks)
+{
+	struct strbuf b = { 0 };
+
+	check_json_string("a\xff\xc3\xa4\xc3", "\"a?\xc3\xa4?\"");
+	strbuf_str(&b, "kept\n");
+	strbuf_line(&b, "a\nb\xff\xc3\xa4");
+	strbuf_line(&b, "");
+	check_detached(&b, "kept\na?b?\xc3\xa4");
+}
+END_TEST
+
 START_TEST(releasing_twice_is_safe)
 {
 	struct strbuf b = { 0 };
@@ -175,6 +187,7 @@ Suite *strbuf_suite(void)
 	tcase_add_test(tests, one_long_part_grows_more_than_once);
 	tcase_add_test(tests, bytes_with_zeros_are_kept);
 	tcase_add_test(tests, json_strings_are_quoted_and_escaped);
+	tcase_add_test(tests, broken_utf8_is_written_as_question_marks);
 	tcase_add_test(tests, releasing_twice_is_safe);
 	tcase_add_test(tests, a_failed_buffer_stays_failed_until_detached);
 	suite_add_tcase(suite, tests);

@@ -1,0 +1,276 @@
+/*
+ * The alias check: every granule is one and the same memory in each view
+ * the plan gives it, and no other granule's; then the rows (alias_rows.c),
+ * then the readers.  Trusts the plan's chunk list and nothing of the
+ * mappings.
+ *
+ * Writing through one view and reading through another need a synchronize
+ * in between, also on the same device.
+ */
+#include "realize/alias_check.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "realize/alias_work.h"
+
+#define HOLDER_MAX 192
+
+static uint64_t granularity(const struct alias *a)
+{
+	return a->plan->geometry.granularity;
+}
+
+static int number_granules(struct alias *a, struct kvp_error *err)
+{
+	const struct kvp_geometry *g = &a->plan->geometry;
+	uint64_t count = 0;
+	size_t i;
+
+	a->first = malloc((g->nplanes + 1) * sizeof(*a->first));
+	if (!a->first)
+		return kvp_error_nomem(err);
+	for (i = 0; i < g->nplanes; i++) {
+		a->first[i] = count;
+		count += u64_ceil_div(g->pages * g->planes[i].bytes_per_page,
+				      g->granularity);
+	}
+	a->first[i] = count;
+	a->granules = count + a->plan->dedicated_bytes / g->granularity;
+	a->patterns = a->granules;
+	return KVP_OK;
+}
+
+/* The plane a granule lies in; nplanes: the dedicated backing. */
+static size_t plane_of(const struct alias *a, uint64_t granule)
+{
+	size_t low = 0, high = a->plan->geometry.nplanes;
+
+	while (low < high) {
+		size_t middle = high - (high - low) / 2;
+
+		if (a->first[middle] <= granule)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/* Where it is written: in its plane, or in the arena if dedicated. */
+static uint64_t home_of(const struct alias *a, uint64_t granule)
+{
+	size_t plane = plane_of(a, granule);
+	uint64_t offset = (granule - a->first[plane]) * granularity(a);
+
+	return offset + (plane < a->plan->geometry.nplanes ?
+			 a->rank->planes[plane] : a->rank->arena);
+}
+
+/* "plane kv.2 bytes [4194304, 6291456)" */
+static int granule_text(const struct alias *a, uint64_t granule, char *text)
+{
+	const struct kvp_geometry *g = &a->plan->geometry;
+	size_t plane = plane_of(a, granule);
+	uint64_t offset = (granule - a->first[plane]) * g->granularity;
+	bool dedicated = plane == g->nplanes;
+
+	return snprintf(text, HOLDER_MAX, "%s%s bytes [%llu, %llu)",
+			dedicated ? "dedicated backing" : "plane ",
+			dedicated ? "" : g->planes[plane].name,
+			(unsigned long long)offset,
+			(unsigned long long)(offset + g->granularity));
+}
+
+/*
+ * Read a word with nothing but compares.  At most 4 * 128 of them, after a
+ * wrong byte only.  False where it is no pattern of a page.
+ */
+static bool read_word(const struct alias *a, uint64_t address, uint32_t *word)
+{
+	uint32_t value;
+	uint64_t same = 0;
+	unsigned i;
+
+	*word = 0;
+	for (i = 0; i < 4; i++) {
+		for (value = 0, same = 0; value < 128 && !same; value++)
+			if (call_match(a->caller, a->rank->device,
+				       address + i, 1,
+				       value * UINT32_C(0x01010101), &same,
+				       NULL))
+				return false;
+		if (!same)
+			return false;
+		*word |= (value - 1) << 8 * i;
+	}
+	return true;
+}
+
+/* ": it holds what was written to ...", or nothing where nobody knows. */
+static void holder_text(const struct alias *a, uint64_t address, char *text)
+{
+	uint64_t granule;
+	uint32_t word;
+	int used;
+
+	*text = '\0';
+	if (!read_word(a, address - address % 4, &word))
+		return;
+	for (granule = 0; granule < a->granules; granule++)
+		if (alias_page_pattern(granule) == word)
+			break;
+	if (granule == a->granules)
+		return;
+	used = snprintf(text, HOLDER_MAX, "; it holds what was written to ");
+	granule_text(a, granule, text + used);
+}
+
+/* "row 2", "execution row 0", "no row" */
+static void row_text(const struct kvp_geometry *g, uint64_t place, char *text,
+		     size_t size)
+{
+	uint64_t row = g->row_stride ? place / g->row_stride : 0;
+
+	if (place - row * g->row_stride >= g->row_bytes ||
+	    row >= g->execution_rows + g->snapshot_rows)
+		snprintf(text, size, "no row");
+	else if (row < g->execution_rows)
+		snprintf(text, size, "execution row %llu",
+			 (unsigned long long)row);
+	else
+		snprintf(text, size, "row %llu",
+			 (unsigned long long)(row - g->execution_rows));
+}
+
+/* Byte `wrong` of a granule, seen at its home or at a place of the arena. */
+static int wrong_granule(const struct alias *a, uint64_t granule,
+			 uint64_t place, uint64_t wrong, struct kvp_error *err)
+{
+	char what[HOLDER_MAX], holder[2 * HOLDER_MAX], row[64];
+	uint64_t base = (granule - a->first[plane_of(a, granule)]) *
+			granularity(a);
+
+	granule_text(a, granule, what);
+	if (place == KVP_UNALIASED) {
+		holder_text(a, home_of(a, granule) + wrong, holder);
+		return kvp_error_set(err, KVP_EFAILED,
+			"%s: byte %llu is not what was written there%s", what,
+			(unsigned long long)(base + wrong), holder);
+	}
+	holder_text(a, a->rank->arena + place + wrong, holder);
+	row_text(&a->plan->geometry, place + wrong, row, sizeof(row));
+	return kvp_error_set(err, KVP_EFAILED,
+		"%s: byte %llu is not what was written through the plane "
+		"when read through the arena at %llu (%s)%s", what,
+		(unsigned long long)(base + wrong),
+		(unsigned long long)(place + wrong), row, holder);
+}
+
+/* Look at one granule at its home, or where the arena has it. */
+static int match_granule(const struct alias *a, uint64_t granule,
+			 uint64_t place, struct kvp_error *err)
+{
+	uint64_t bytes = granularity(a), same = 0;
+	uint64_t address = place == KVP_UNALIASED ? home_of(a, granule) :
+						    a->rank->arena + place;
+	char what[HOLDER_MAX];
+	int code = alias_match(a, a->rank->device, address, bytes,
+			       alias_page_pattern(granule), &same, err);
+
+	if (code) {
+		granule_text(a, granule, what);
+		return kvp_error_wrap(err, code, "%s read through the %s",
+			what, place == KVP_UNALIASED &&
+			granule < a->first[a->plan->geometry.nplanes] ?
+			"plane" : "arena");
+	}
+	return same < bytes ? wrong_granule(a, granule, place, same, err) :
+			      KVP_OK;
+}
+
+static int write_granules(const struct alias *a, struct kvp_error *err)
+{
+	char what[HOLDER_MAX];
+	uint64_t i;
+	int code;
+
+	for (i = 0; i < a->granules; i++) {
+		code = alias_fill(a, home_of(a, i), granularity(a),
+				  alias_page_pattern(i), err);
+		if (!code)
+			continue;
+		granule_text(a, i, what);
+		return kvp_error_wrap(err, code, "writing %s", what);
+	}
+	return alias_settle(a, err);
+}
+
+static int match_arena(const struct alias *a, const struct kvp_chunk *chunk,
+		       struct kvp_error *err)
+{
+	uint64_t step = granularity(a), offset;
+	uint64_t granule = a->first[chunk->plane] + chunk->offset / step;
+	int code = KVP_OK;
+
+	if (chunk->arena == KVP_UNALIASED)
+		return KVP_OK;
+	for (offset = 0; offset < chunk->bytes && !code; offset += step)
+		code = match_granule(a, granule++, chunk->arena + offset, err);
+	return code;
+}
+
+/*
+ * Granules that share memory anywhere are found here: all are written
+ * before the first is read, and the later write has undone the earlier.
+ */
+static int check_granules(const struct alias *a, struct kvp_error *err)
+{
+	uint64_t granule;
+	size_t i;
+	int code = write_granules(a, err);
+
+	for (granule = 0; granule < a->granules && !code; granule++)
+		code = match_granule(a, granule, KVP_UNALIASED, err);
+	for (i = 0; i < a->plan->nchunks && !code; i++)
+		code = match_arena(a, &a->plan->chunks[i], err);
+	return code;
+}
+
+static int check_readers(const struct alias *a, struct kvp_error *err)
+{
+	size_t i;
+	int code = alias_settle(a, err);
+
+	for (i = 0; i < a->rank->nreaders && !code; i++)
+		code = alias_match_pages(a, a->rank->readers[i], err);
+	return code;
+}
+
+int alias_check(struct caller *c, const struct kvp_plan *plan,
+		const struct check_rank *rank, enum kvp_check depth,
+		struct kvp_error *err)
+{
+	struct alias a = {
+		.caller = c, .plan = plan, .rank = rank,
+		.full = depth == KVP_CHECK_FULL,
+	};
+	int code;
+
+	assert(depth == KVP_CHECK_QUICK || depth == KVP_CHECK_FULL);
+	code = number_granules(&a, err);
+	if (!code)
+		code = check_granules(&a, err);
+	if (!code)
+		code = alias_rows(&a, err);
+	if (!code)
+		code = check_readers(&a, err);
+	free(a.first);
+	if (code)
+		kvp_error_wrap(err, code, "alias check: rank %u",
+			       (unsigned)rank->rank);
+	return code;
+}

@@ -1,0 +1,167 @@
+/*
+ * How the alias check touches memory: which bytes of a range, with which
+ * pattern, and what the plan has there.  Knows no phase.
+ */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "realize/alias_work.h"
+
+#define QUICK UINT64_C(16)	/* bytes at either side of a border */
+
+/* 28 bits, 7 of each byte. */
+#define WORDS (UINT32_C(1) << 28)
+#define ODD UINT32_C(0xe3779b1)
+
+static uint32_t mixed(uint64_t n)
+{
+	/* Odd, so it permutes all words and 0 comes from 0 alone. */
+	uint32_t word = (uint32_t)(1 + n % (WORDS - 1)) * ODD % WORDS;
+
+	return (word & 0x7f) | (word & 0x3f80) << 1 | (word & 0x1fc000) << 2 |
+	       (word & 0xfe00000) << 3;
+}
+
+uint32_t alias_page_pattern(uint64_t n)
+{
+	return mixed(n);
+}
+
+uint32_t alias_row_pattern(uint64_t n)
+{
+	return mixed(n) | UINT32_C(0x80808080);
+}
+
+/*
+ * The next piece of [*at, end) to touch, from *at on: its end.  *at becomes
+ * where the one after it begins, `end` behind the last.  Everything, or the
+ * bytes around every border between two granules and at both ends.
+ */
+static uint64_t piece(const struct alias *a, uint64_t *at, uint64_t end)
+{
+	uint64_t g = a->plan->geometry.granularity;
+	uint64_t border = *at - *at % g + g, to = *at + QUICK;
+
+	if (a->full)
+		return *at = end;
+	/* Both sides of a border are one piece. */
+	if (to + QUICK >= border)
+		to = border + QUICK;
+	to = u64_min(to, end);
+	border = u64_min(to - to % g + g, end);
+	*at = u64_max(to, border - QUICK);
+	return to;
+}
+
+int alias_fill(const struct alias *a, uint64_t address, uint64_t bytes,
+	       uint32_t pattern, struct kvp_error *err)
+{
+	uint64_t at = address, end = address + bytes, from, to;
+	int code = KVP_OK;
+
+	while (!code && at < end) {
+		from = at;
+		to = piece(a, &at, end);
+		code = call_fill(a->caller, a->rank->device, from, to - from,
+				 pattern, err);
+	}
+	return code;
+}
+
+int alias_match(const struct alias *a, uint32_t device, uint64_t address,
+		uint64_t bytes, uint32_t pattern, uint64_t *same,
+		struct kvp_error *err)
+{
+	uint64_t at = address, end = address + bytes, from, to, right;
+	int code;
+
+	*same = bytes;
+	while (at < end) {
+		from = at;
+		to = piece(a, &at, end);
+		code = call_match(a->caller, device, from, to - from, pattern,
+				  &right, err);
+		if (code)
+			return code;
+		if (right < to - from) {
+			*same = from - address + right;
+			return KVP_OK;
+		}
+	}
+	return KVP_OK;
+}
+
+int alias_settle(const struct alias *a, struct kvp_error *err)
+{
+	return call_synchronize(a->caller, a->rank->device, err);
+}
+
+int alias_match_pages(const struct alias *a, uint32_t device,
+		      struct kvp_error *err)
+{
+	const struct kvp_geometry *g = &a->plan->geometry;
+	uint64_t bytes, same;
+	size_t i;
+	int code;
+
+	for (i = 0; i < g->nplanes; i++) {
+		bytes = g->pages * g->planes[i].bytes_per_page;
+		code = alias_match(a, device, a->rank->planes[i], bytes,
+				   alias_page_pattern(a->last + i), &same,
+				   err);
+		if (code)
+			return kvp_error_wrap(err, code,
+				"plane %s read by device %u",
+				g->planes[i].name, (unsigned)device);
+		if (same < bytes)
+			return kvp_error_set(err, KVP_EFAILED,
+				"plane %s page %llu: byte %llu is not what "
+				"device %u wrote through the plane when read "
+				"by device %u", g->planes[i].name,
+				(unsigned long long)
+				(same / g->planes[i].bytes_per_page),
+				(unsigned long long)same,
+				(unsigned)a->rank->device, (unsigned)device);
+	}
+	return KVP_OK;
+}
+
+/* Which chunk lies at this place of the arena?  NULL: none does. */
+static const struct kvp_chunk *chunk_at(const struct kvp_plan *plan,
+					uint64_t place)
+{
+	const struct kvp_chunk *c = plan->chunks;
+	size_t i;
+
+	for (i = 0; i < plan->nchunks; i++, c++)
+		if (c->arena != KVP_UNALIASED && c->arena <= place &&
+		    place - c->arena < c->bytes)
+			return c;
+	return NULL;
+}
+
+void alias_place(const struct kvp_plan *plan, uint64_t place, char *text)
+{
+	const struct kvp_chunk *c = chunk_at(plan, place);
+	const struct kvp_plane *plane;
+	uint64_t offset;
+
+	if (!c) {
+		snprintf(text, ALIAS_PLACE_MAX, "%s",
+			 place < plan->dedicated_bytes ?
+			 "dedicated backing" : "no memory");
+		return;
+	}
+	plane = &plan->geometry.planes[c->plane];
+	offset = c->offset + (place - c->arena);
+	if (offset / plane->bytes_per_page < plan->geometry.pages)
+		snprintf(text, ALIAS_PLACE_MAX,
+			 "plane %s byte %llu, page %llu", plane->name,
+			 (unsigned long long)offset,
+			 (unsigned long long)(offset / plane->bytes_per_page));
+	else
+		snprintf(text, ALIAS_PLACE_MAX,
+			 "plane %s byte %llu, behind its last page",
+			 plane->name, (unsigned long long)offset);
+}

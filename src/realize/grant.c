@@ -1,0 +1,138 @@
+/*
+ * Granting: the owner and its real importers, mapping by mapping, read back
+ * for every device, with one record per (rank, plane) of who was granted
+ * what and how much memory that took.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "realize/realization.h"
+
+static enum kvp_flags expected(const struct kvp_grant *grants, size_t count,
+			       uint32_t device)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (grants[i].device == device)
+			return grants[i].flags;
+	return KVP_NO_ACCESS;
+}
+
+/* The driver is believed only where it says what was asked for. */
+static int read_back(struct kvp_realization *r, const struct mapping *m,
+		     const struct kvp_grant *grants, size_t count,
+		     struct kvp_error *err)
+{
+	enum kvp_flags is, should;
+	uint32_t i, device;
+	int code;
+
+	for (i = 0; i < r->nranks; i++) {
+		device = r->ranks[i].device;
+		code = call_granted(&r->caller, m->address, device, &is, err);
+		if (code)
+			return code;
+		should = expected(grants, count, device);
+		if (is != should)
+			return kvp_error_set(err, KVP_EFAILED,
+				"access of device %u reads back as %d, the "
+				"plan says %d", device, (int)is, (int)should);
+	}
+	return KVP_OK;
+}
+
+int grant_mapping(struct kvp_realization *r, const struct mapping *m,
+		  const struct kvp_grant *grants, size_t count,
+		  struct kvp_error *err)
+{
+	int code = call_grant(&r->caller, m->address, m->bytes, grants, count,
+			      err);
+
+	if (code)
+		return code;
+	undo_add_entries(&r->undo, m->step, (uint32_t)count);
+	r->caller.entries += count;
+	return read_back(r, m, grants, count, err);
+}
+
+/* The free memory of every reader. */
+static int read_free(struct kvp_realization *r, const struct rank *k,
+		     uint64_t *bytes, struct kvp_error *err)
+{
+	size_t i;
+	int code = KVP_OK;
+
+	for (i = 0; i < k->nreaders && !code; i++)
+		code = call_memory(&r->caller, k->devices[i], &bytes[i], err);
+	return code;
+}
+
+/* All chunks of one plane, then its record. */
+static int grant_plane(struct kvp_realization *r, uint32_t index,
+		       uint32_t plane, const uint64_t *before, uint64_t *after,
+		       struct kvp_error *err)
+{
+	struct rank *k = &r->ranks[index];
+	struct kvp_access_record *record =
+		&r->records[index * geometry_of(r)->nplanes + plane];
+	size_t i;
+	int code = KVP_OK;
+
+	for (i = r->plane_first[plane]; i < r->plane_first[plane + 1]; i++) {
+		code = grant_mapping(r, &k->mappings[i], k->grants,
+				     k->nreaders, err);
+		if (code)
+			return context_chunk(r, k, r->order[i], "plane", code,
+					     err);
+	}
+	code = read_free(r, k, after, err);
+	if (code)
+		return context_other(r, k, "reading free memory", code, err);
+	record->entries = (i - r->plane_first[plane]) * k->nreaders;
+	record->free_before = before;
+	record->free_after = after;
+	return KVP_OK;
+}
+
+/* Aliases and dedicated backing are the owner's alone. */
+static int grant_arena(struct kvp_realization *r, struct rank *k,
+		       struct kvp_error *err)
+{
+	size_t i, chunks = r->plan->nchunks;
+	int code;
+
+	for (i = chunks; i < k->nmappings; i++) {
+		code = grant_mapping(r, &k->mappings[i], k->grants, 1, err);
+		if (!code)
+			continue;
+		if (k->mappings[i].address == k->arena &&
+		    r->plan->dedicated_bytes)
+			return context_other(r, k, "dedicated backing", code,
+					     err);
+		return context_chunk(r, k, i - chunks, "arena", code, err);
+	}
+	return KVP_OK;
+}
+
+int grant_rank(struct kvp_realization *r, uint32_t index,
+	       struct kvp_error *err)
+{
+	struct rank *k = &r->ranks[index];
+	uint64_t *free = k->free;
+	uint32_t plane;
+	int code = read_free(r, k, free, err);
+
+	if (code)
+		return context_other(r, k, "reading free memory", code, err);
+	/* After one plane is before the next. */
+	for (plane = 0; plane < geometry_of(r)->nplanes; plane++) {
+		code = grant_plane(r, index, plane, free, free + k->nreaders,
+				   err);
+		free += k->nreaders;
+		if (code)
+			return code;
+	}
+	return grant_arena(r, k, err);
+}

@@ -1,0 +1,220 @@
+/*
+ * Owners: one word per page and one flag per row.
+ *
+ * A page's word is 0 when it is free: the top bit says that it is owned,
+ * the rest counts the owned rows that conflict with it.  Both at once never
+ * happens.
+ */
+#include <kvplan/owners.h>
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+#define OWNED UINT32_C(0x80000000)
+
+/* More rows than the counter holds cannot be read from a plan. */
+_Static_assert(KVP_ROWS_MAX < OWNED, "a page's word counts rows");
+
+struct kvp_owners {
+	const struct kvp_plan *plan;
+	uint64_t pages;
+	uint64_t rows;
+	uint32_t *page;		/* [pages] */
+	bool *row;		/* [rows] owned */
+};
+
+/* Its spans ascend and do not overlap, so that no page counts twice. */
+static bool row_is_sound(const struct kvp_plan *plan, size_t row)
+{
+	const struct kvp_row *r = &plan->rows[row];
+	const struct kvp_span *span;
+	uint64_t from = 0;
+	size_t i;
+
+	if (r->row != row || r->first > plan->nspans ||
+	    r->count > plan->nspans - r->first)
+		return false;
+	span = plan->spans + r->first;
+	for (i = 0; i < r->count; i++) {
+		if (span[i].first < from || span[i].first >= span[i].end ||
+		    span[i].end > plan->geometry.pages)
+			return false;
+		from = span[i].end;
+	}
+	return true;
+}
+
+static int check_rows(const struct kvp_plan *plan, struct kvp_error *err)
+{
+	size_t row;
+
+	if (plan->nrows > KVP_ROWS_MAX)
+		return kvp_error_set(err, KVP_EINPUT,
+				     "%zu rows, at most %" PRIu64,
+				     plan->nrows, KVP_ROWS_MAX);
+	for (row = 0; row < plan->nrows; row++)
+		if (!row_is_sound(plan, row))
+			return kvp_error_set(err, KVP_EINPUT,
+				"rows[%zu]: not ascending ranges of the %"
+				PRIu64 " pages of row %zu", row,
+				plan->geometry.pages, row);
+	return KVP_OK;
+}
+
+int kvp_owners_new(struct kvp_owners **owners, const struct kvp_plan *plan,
+		   struct kvp_error *err)
+{
+	struct kvp_owners *o = NULL;
+	int code;
+
+	*owners = NULL;
+	code = check_rows(plan, err);
+	if (code)
+		goto done;
+	code = KVP_ENOMEM;
+	o = calloc(1, sizeof(*o));
+	if (!o || plan->geometry.pages > SIZE_MAX / sizeof(*o->page))
+		goto done;
+	o->plan = plan;
+	o->pages = plan->geometry.pages;
+	o->rows = plan->nrows;
+	o->page = calloc((size_t)o->pages, sizeof(*o->page));
+	o->row = calloc(plan->nrows ? plan->nrows : 1, sizeof(*o->row));
+	if (!o->page || !o->row)
+		goto done;
+	code = KVP_OK;
+	*owners = o;
+	o = NULL;
+done:
+	kvp_owners_free(o);
+	return code == KVP_ENOMEM ? kvp_error_nomem(err) : code;
+}
+
+void kvp_owners_free(struct kvp_owners *owners)
+{
+	if (!owners)
+		return;
+	free(owners->page);
+	free(owners->row);
+	free(owners);
+}
+
+static int no_such(struct kvp_error *err, const char *what, uint64_t number,
+		   uint64_t count)
+{
+	return kvp_error_set(err, KVP_EINPUT,
+			     "no %s %" PRIu64 ": there are %" PRIu64, what,
+			     number, count);
+}
+
+int kvp_owners_acquire_page(struct kvp_owners *owners, uint64_t page,
+			    struct kvp_error *err)
+{
+	if (page >= owners->pages)
+		return no_such(err, "page", page, owners->pages);
+	if (owners->page[page] & OWNED)
+		return kvp_error_set(err, KVP_EBUSY,
+				     "page %" PRIu64 " is owned", page);
+	if (owners->page[page])
+		return kvp_error_set(err, KVP_EBUSY,
+				     "page %" PRIu64 " is blocked: owned rows"
+				     " that conflict with it: %" PRIu32, page,
+				     owners->page[page]);
+	owners->page[page] = OWNED;
+	return KVP_OK;
+}
+
+int kvp_owners_release_page(struct kvp_owners *owners, uint64_t page,
+			    struct kvp_error *err)
+{
+	if (page >= owners->pages)
+		return no_such(err, "page", page, owners->pages);
+	if (!(owners->page[page] & OWNED))
+		return kvp_error_set(err, KVP_EBUSY,
+				     "page %" PRIu64 " is not owned", page);
+	assert(owners->page[page] == OWNED);
+	owners->page[page] = 0;
+	return KVP_OK;
+}
+
+/* The first conflicting page that is owned; false where none is. */
+static bool owned_page(const struct kvp_owners *owners, uint64_t row,
+		       uint64_t *page)
+{
+	const struct kvp_row *r = &owners->plan->rows[row];
+	const struct kvp_span *span = owners->plan->spans + r->first;
+	uint64_t p;
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		for (p = span[i].first; p < span[i].end; p++)
+			if (owners->page[p] & OWNED) {
+				*page = p;
+				return true;
+			}
+	return false;
+}
+
+/* One blocking row more or less on every conflicting page. */
+static void block(struct kvp_owners *owners, uint64_t row, bool more)
+{
+	const struct kvp_row *r = &owners->plan->rows[row];
+	const struct kvp_span *span = owners->plan->spans + r->first;
+	uint64_t p;
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		for (p = span[i].first; p < span[i].end; p++) {
+			assert(!(owners->page[p] & OWNED));
+			assert(more || owners->page[p]);
+			owners->page[p] += more ? 1U : UINT32_MAX;
+		}
+}
+
+int kvp_owners_acquire_row(struct kvp_owners *owners, uint64_t row,
+			   struct kvp_error *err)
+{
+	uint64_t page;
+
+	if (row >= owners->rows)
+		return no_such(err, "row", row, owners->rows);
+	if (owners->row[row])
+		return kvp_error_set(err, KVP_EBUSY,
+				     "row %" PRIu64 " is owned", row);
+	if (owned_page(owners, row, &page))
+		return kvp_error_set(err, KVP_EBUSY,
+				     "row %" PRIu64 " conflicts with page %"
+				     PRIu64 ", which is owned", row, page);
+	block(owners, row, true);
+	owners->row[row] = true;
+	return KVP_OK;
+}
+
+int kvp_owners_release_row(struct kvp_owners *owners, uint64_t row,
+			   struct kvp_error *err)
+{
+	if (row >= owners->rows)
+		return no_such(err, "row", row, owners->rows);
+	if (!owners->row[row])
+		return kvp_error_set(err, KVP_EBUSY,
+				     "row %" PRIu64 " is not owned", row);
+	block(owners, row, false);
+	owners->row[row] = false;
+	return KVP_OK;
+}
+
+bool kvp_owners_page_is_free(const struct kvp_owners *owners, uint64_t page)
+{
+	return page < owners->pages && !owners->page[page];
+}
+
+bool kvp_owners_row_is_free(const struct kvp_owners *owners, uint64_t row)
+{
+	uint64_t page;
+
+	return row < owners->rows && !owners->row[row] &&
+	       !owned_page(owners, row, &page);
+}

@@ -1,0 +1,158 @@
+/*
+ * Preflight: refuse what cannot succeed before anything is touched, with
+ * both numbers and what would work.
+ */
+#include "base/error.h"
+#include "base/u64.h"
+#include "realize/realization.h"
+
+static unsigned long long ull(uint64_t value)
+{
+	return value;
+}
+
+static int check_verdict(const struct kvp_realization *r,
+			 const struct kvp_verdict *verdict,
+			 struct kvp_error *err)
+{
+	if (!kvp_verdict_is_for(verdict, r->plan))
+		return kvp_error_set(err, KVP_EREFUSED,
+			"the verdict is for another plan, or this one changed "
+			"after it was verified; verify it again");
+	if (!kvp_verdict_ok(verdict))
+		return kvp_error_set(err, KVP_EREFUSED, "the plan is not "
+			"verified; kvplan verify says why");
+	return KVP_OK;
+}
+
+static int check_node(const struct kvp_realization *r, struct kvp_error *err)
+{
+	uint64_t per_node = geometry_of(r)->ranks_per_node;
+	uint32_t first = r->ranks[0].rank;
+	uint32_t last = r->ranks[r->nranks - 1].rank;
+
+	if (first / per_node == last / per_node)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EREFUSED,
+		"ranks %u to %u lie on nodes %llu to %llu; one node of %llu "
+		"ranks is realized at a time, such as ranks %llu to %llu",
+		first, last, ull(first / per_node), ull(last / per_node),
+		ull(per_node), ull(first / per_node * per_node),
+		ull(first / per_node * per_node + per_node - 1));
+}
+
+static int check_devices(const struct kvp_realization *r,
+			 struct kvp_error *err)
+{
+	uint32_t have = r->caller.backend->devices, i, j;
+
+	for (i = 0; i < r->nranks; i++) {
+		if (r->ranks[i].device >= have)
+			return kvp_error_set(err, KVP_EREFUSED,
+				"%u ranks need a device each, the %s backend "
+				"has %u; realize fewer ranks here", r->nranks,
+				r->caller.backend->name, have);
+		for (j = 0; j < i; j++)
+			if (r->ranks[j].device == r->ranks[i].device)
+				return kvp_error_set(err, KVP_EREFUSED,
+					"ranks %u and %u are both given "
+					"device %u; each needs its own",
+					r->ranks[j].rank, r->ranks[i].rank,
+					r->ranks[i].device);
+	}
+	return KVP_OK;
+}
+
+static int check_granularity(struct kvp_realization *r, uint32_t i,
+			     struct kvp_error *err)
+{
+	uint64_t is = geometry_of(r)->granularity, device;
+	int code = call_device(&r->caller, r->ranks[i].device, &r->devices[i],
+			       err);
+
+	if (code)
+		return context_other(r, &r->ranks[i], "reading the device",
+				     code, err);
+	device = r->devices[i].granularity;
+	if (is % device == 0)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EREFUSED,
+		"rank %u: the plan's granularity is %llu bytes, device %u "
+		"allocates in multiples of %llu; plan with granularity %llu",
+		r->ranks[i].rank, ull(is), r->ranks[i].device, ull(device),
+		ull(u64_max(is, device)));
+}
+
+static int check_peers(struct kvp_realization *r, const struct rank *owner,
+		       struct kvp_error *err)
+{
+	bool can = true;
+	size_t i;
+	int code;
+
+	for (i = 1; i < owner->nreaders; i++) {
+		code = call_peer(&r->caller, owner->devices[i], owner->device,
+				 &can, err);
+		if (code)
+			return context_other(r, owner, "asking for peer access",
+					     code, err);
+		if (!can)
+			return kvp_error_set(err, KVP_EREFUSED,
+				"rank %u (device %u) reads the KV of rank %u "
+				"(device %u), but that device cannot access "
+				"this one's memory; choose devices that are "
+				"peers, or a smaller dcp_group_size",
+				owner->readers[i], owner->devices[i],
+				owner->rank, owner->device);
+	}
+	return KVP_OK;
+}
+
+static int check_memory(struct kvp_realization *r, const struct rank *k,
+			struct kvp_error *err)
+{
+	uint64_t need = demand_bytes(r), have = 0;
+	int code = call_memory(&r->caller, k->device, &have, err);
+
+	if (code)
+		return context_other(r, k, "reading free memory", code, err);
+	if (need <= have)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EREFUSED,
+		"rank %u needs %llu bytes, device %u has %llu free, %llu too "
+		"few; free memory there or plan fewer pages", k->rank,
+		ull(need), k->device, ull(have), ull(need - have));
+}
+
+static int check_entries(const struct kvp_realization *r,
+			 struct kvp_error *err)
+{
+	uint64_t need = demand_entries(r), limit = r->plan->summary.limit;
+
+	if (need <= limit || r->options.over_limit)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EENTRIES,
+		"mode %s needs %llu of %llu table entries, %llu too many",
+		kvp_merge_name(r->plan->merge), ull(need), ull(limit),
+		ull(need - limit));
+}
+
+int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
+	      struct kvp_error *err)
+{
+	uint32_t i;
+	int code = check_verdict(r, verdict, err);
+
+	if (!code)
+		code = check_node(r, err);
+	if (!code)
+		code = check_devices(r, err);
+	for (i = 0; i < r->nranks && !code; i++)
+		code = check_granularity(r, i, err);
+	for (i = 0; i < r->nranks && !code; i++)
+		code = check_peers(r, &r->ranks[i], err);
+	/* Devices are read by now, so contexts exist and count as used. */
+	for (i = 0; i < r->nranks && !code; i++)
+		code = check_memory(r, &r->ranks[i], err);
+	return code ? code : check_entries(r, err);
+}

@@ -1,0 +1,155 @@
+/*
+ * Publishing: what engines may rely on, written once every rank has it.
+ */
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "base/version.h"
+#include "realize/realization.h"
+
+#define KVP_CAPACITY_FORMAT "kvplan/capacity/1"
+
+static void member(struct strbuf *b, const char *key, uint64_t value)
+{
+	strbuf_str(b, ",\n\"");
+	strbuf_str(b, key);
+	strbuf_str(b, "\":");
+	strbuf_u64(b, value);
+}
+
+static void text_member(struct strbuf *b, const char *key, const char *text)
+{
+	strbuf_str(b, ",\n\"");
+	strbuf_str(b, key);
+	strbuf_str(b, "\":");
+	strbuf_json_string(b, text);
+}
+
+/* Where planes and rows lie: page p of plane i is at
+   planes[i].address + p * planes[i].stride. */
+static void write_addresses(struct strbuf *b, const struct kvp_realization *r,
+			    const struct rank *k)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	size_t i;
+
+	strbuf_str(b, ",\"planes\":[");
+	for (i = 0; i < g->nplanes; i++) {
+		strbuf_str(b, i ? ",{\"name\":" : "{\"name\":");
+		strbuf_json_string(b, g->planes[i].name);
+		strbuf_str(b, ",\"address\":");
+		strbuf_u64(b, k->planes[i]);
+		strbuf_str(b, ",\"stride\":");
+		strbuf_u64(b, g->planes[i].bytes_per_page);
+		strbuf_str(b, "}");
+	}
+	strbuf_str(b, "]");
+	if (!k->arena_bytes)
+		return;
+	strbuf_str(b, ",\"arena\":{\"address\":");
+	strbuf_u64(b, k->arena);
+	strbuf_str(b, ",\"stride\":");
+	strbuf_u64(b, g->row_stride);
+	strbuf_str(b, "}");
+}
+
+static void write_rank(struct strbuf *b, const struct kvp_realization *r,
+		       uint32_t i)
+{
+	const struct rank *k = &r->ranks[i];
+	const struct kvp_geometry *g = geometry_of(r);
+	const uint64_t numbers[] = {
+		k->rank, k->device, g->pages, g->snapshot_rows,
+		g->execution_rows, demand_bytes(r), r->plan->nchunks,
+		demand_chunk_entries(r, k),
+	};
+	static const char *const keys[] = {
+		"rank", "device", "pages", "snapshot_rows", "execution_rows",
+		"bytes", "chunks", "entries",
+	};
+	size_t n;
+
+	strbuf_str(b, i ? ",\n{" : "\n{");
+	for (n = 0; n < sizeof(keys) / sizeof(*keys); n++) {
+		strbuf_printf(b, "%s\"%s\":", n ? "," : "", keys[n]);
+		strbuf_u64(b, numbers[n]);
+	}
+	strbuf_str(b, ",\"uuid\":");
+	strbuf_json_string(b, r->devices[i].uuid);
+	strbuf_str(b, ",\"device_name\":");
+	strbuf_json_string(b, r->devices[i].name);
+	write_addresses(b, r, k);
+	strbuf_str(b, "}");
+}
+
+/* What the node as a whole can hold; only when all of it is realized. */
+static void write_node(struct strbuf *b, const struct kvp_realization *r)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+
+	strbuf_str(b, ",\n\"capacity\":{\"pages\":");
+	strbuf_u64(b, g->pages);
+	strbuf_str(b, ",\"snapshot_rows\":");
+	strbuf_u64(b, g->snapshot_rows);
+	strbuf_str(b, ",\"execution_rows\":");
+	strbuf_u64(b, g->execution_rows);
+	strbuf_str(b, ",\"kv_tokens\":");
+	strbuf_u64(b, r->plan->summary.kv_tokens);
+	strbuf_str(b, ",\"bytes\":");
+	strbuf_u64(b, demand_bytes(r) * r->nranks);
+	strbuf_str(b, ",\"entries\":");
+	strbuf_u64(b, r->caller.entries);
+	strbuf_str(b, "}");
+}
+
+static void write_all(struct strbuf *b, const struct kvp_realization *r)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	bool complete = r->nranks == g->ranks;
+	uint32_t i;
+
+	strbuf_str(b, "{\n\"format\":\"" KVP_CAPACITY_FORMAT "\"");
+	text_member(b, "name", g->name);
+	text_member(b, "merge", kvp_merge_name(r->plan->merge));
+	text_member(b, "backend", r->caller.backend->name);
+	text_member(b, "driver", r->devices[0].driver);
+	text_member(b, "version", KVP_VERSION);
+	member(b, "ranks_total", g->ranks);
+	strbuf_str(b, complete ? ",\n\"complete\":true" :
+				 ",\n\"complete\":false");
+	strbuf_str(b, ",\n\"checked\":");
+	strbuf_json_string(b, r->options.check == KVP_CHECK_FULL ? "full" :
+			   r->options.check == KVP_CHECK_QUICK ? "quick" :
+								 "none");
+	if (complete)
+		write_node(b, r);
+	strbuf_str(b, ",\n\"ranks\":[");
+	for (i = 0; i < r->nranks; i++)
+		write_rank(b, r, i);
+	strbuf_str(b, "\n]\n}\n");
+}
+
+int kvp_realization_write(const struct kvp_realization *r, char **text,
+			  size_t *len, struct kvp_error *err)
+{
+	struct strbuf b = { 0 };
+
+	write_all(&b, r);
+	return strbuf_detach(&b, text, len, err);
+}
+
+int publish(struct kvp_realization *r, struct kvp_error *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int code;
+
+	if (!r->options.publish)
+		return KVP_OK;
+	code = kvp_realization_write(r, &text, &len, err);
+	if (!code)
+		code = kvp_file_commit(&r->file, text, len, err);
+	free(text);
+	r->published = !code;
+	return code;
+}

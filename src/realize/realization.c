@@ -1,0 +1,249 @@
+/*
+ * A realization as a noun: laying out its memory, and what may be asked of
+ * it.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "realize/realization.h"
+
+/* Chunks by plane, each plane's in the order of the plan. */
+static int order_chunks(struct kvp_realization *r, struct kvp_error *err)
+{
+	const struct kvp_plan *plan = r->plan;
+	size_t nplanes = geometry_of(r)->nplanes, i, *at;
+
+	r->order = malloc((plan->nchunks + 1) * sizeof(*r->order));
+	r->plane_first = calloc(nplanes + 2, sizeof(*r->plane_first));
+	if (!r->order || !r->plane_first)
+		return kvp_error_nomem(err);
+	/* Counted two places on, summed, and moved back by the filling. */
+	at = r->plane_first + 1;
+	for (i = 0; i < plan->nchunks; i++)
+		at[plan->chunks[i].plane + 1]++;
+	for (i = 1; i <= nplanes; i++)
+		at[i] += at[i - 1];
+	for (i = 0; i < plan->nchunks; i++)
+		r->order[at[plan->chunks[i].plane]++] = (uint32_t)i;
+	return KVP_OK;
+}
+
+static uint64_t arena_bytes(const struct kvp_plan *plan)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
+			 g->row_stride;
+	size_t i;
+
+	for (i = 0; i < plan->nchunks; i++)
+		if (plan->chunks[i].arena != KVP_UNALIASED)
+			bytes = u64_max(bytes, plan->chunks[i].arena +
+					       plan->chunks[i].bytes);
+	bytes = u64_max(bytes, plan->dedicated_bytes);
+	return u64_ceil_div(bytes, g->granularity) * g->granularity;
+}
+
+static struct rank *find_rank(const struct kvp_realization *r, uint32_t rank)
+{
+	uint32_t first = r->options.first_rank;
+
+	return rank >= first && rank - first < r->nranks ?
+		&r->ranks[rank - first] : NULL;
+}
+
+/* Readers as the plan says, those realized here, the owner first. */
+static void find_readers(struct kvp_realization *r, struct rank *k)
+{
+	const struct kvp_ranks *readers = &r->plan->access[k->rank].readers;
+	enum kvp_flags flags =
+		geometry_of(r)->importer_mode == KVP_IMPORT_READ ?
+		KVP_READ : KVP_READWRITE;
+	const struct rank *other;
+	size_t i;
+
+	k->readers[0] = k->rank;
+	k->devices[0] = k->device;
+	k->grants[0] = (struct kvp_grant){ k->device, KVP_READWRITE };
+	k->nreaders = 1;
+	for (i = 0; i < readers->count; i++) {
+		other = find_rank(r, readers->rank[i]);
+		if (!other || other == k)
+			continue;
+		k->readers[k->nreaders] = other->rank;
+		k->devices[k->nreaders] = other->device;
+		k->grants[k->nreaders++] =
+			(struct kvp_grant){ other->device, flags };
+	}
+}
+
+static int rank_init(struct kvp_realization *r, uint32_t i,
+		     struct kvp_error *err)
+{
+	struct rank *k = &r->ranks[i];
+	size_t chunks = r->plan->nchunks, nplanes = geometry_of(r)->nplanes;
+
+	k->planes = calloc(nplanes, sizeof(*k->planes));
+	k->handles = calloc(chunks + 1, sizeof(*k->handles));
+	k->mappings = calloc(2 * chunks + 1, sizeof(*k->mappings));
+	k->readers = calloc(r->nranks, sizeof(*k->readers));
+	k->devices = calloc(r->nranks, sizeof(*k->devices));
+	k->grants = calloc(r->nranks, sizeof(*k->grants));
+	k->free = calloc((nplanes + 1) * r->nranks, sizeof(*k->free));
+	if (!k->planes || !k->handles || !k->mappings || !k->readers ||
+	    !k->devices || !k->grants || !k->free)
+		return kvp_error_nomem(err);
+	k->arena_bytes = arena_bytes(r->plan);
+	return KVP_OK;
+}
+
+static void start_records(struct kvp_realization *r)
+{
+	size_t nplanes = geometry_of(r)->nplanes, plane;
+	uint32_t i;
+
+	for (i = 0; i < r->nranks; i++)
+		for (plane = 0; plane < nplanes; plane++)
+			r->records[i * nplanes + plane] =
+				(struct kvp_access_record){
+				.rank = r->ranks[i].rank,
+				.plane = (uint32_t)plane,
+				.nreaders = r->ranks[i].nreaders,
+				.readers = r->ranks[i].readers,
+			};
+}
+
+static int ranks_init(struct kvp_realization *r, struct kvp_error *err)
+{
+	uint32_t i;
+	int code;
+
+	r->ranks = calloc(r->nranks, sizeof(*r->ranks));
+	r->devices = calloc(r->nranks, sizeof(*r->devices));
+	r->records = calloc(r->nranks * geometry_of(r)->nplanes,
+			    sizeof(*r->records));
+	if (!r->ranks || !r->devices || !r->records)
+		return kvp_error_nomem(err);
+	for (i = 0; i < r->nranks; i++) {
+		r->ranks[i].rank = r->options.first_rank + i;
+		r->ranks[i].device = r->options.devices ?
+				     r->options.devices[i] : i;
+		code = rank_init(r, i, err);
+		if (code)
+			return code;
+	}
+	for (i = 0; i < r->nranks; i++)
+		find_readers(r, &r->ranks[i]);
+	start_records(r);
+	return KVP_OK;
+}
+
+static int check_ranks(const struct kvp_plan *plan,
+		       const struct kvp_realize_options *o,
+		       struct kvp_error *err)
+{
+	if (o->nranks && o->first_rank < plan->geometry.ranks &&
+	    o->nranks <= plan->geometry.ranks - o->first_rank &&
+	    plan->naccess == plan->geometry.ranks)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EREFUSED,
+		"%u ranks from rank %u on are asked for, the plan has ranks 0 "
+		"to %llu", o->nranks, o->first_rank,
+		(unsigned long long)plan->geometry.ranks - 1);
+}
+
+int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
+		    struct kvp_backend *backend,
+		    const struct kvp_realize_options *options,
+		    struct kvp_error *err)
+{
+	struct kvp_realization *r;
+	int code = check_ranks(plan, options, err);
+
+	*out = NULL;
+	if (code)
+		return code;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return kvp_error_nomem(err);
+	r->plan = plan;
+	r->options = *options;
+	r->nranks = options->nranks;
+	r->caller = (struct caller){
+		.backend = backend, .event = options->event,
+		.cookie = options->cookie, .interrupt = options->interrupt,
+	};
+	code = order_chunks(r, err);
+	if (!code)
+		code = ranks_init(r, err);
+	if (code) {
+		realization_delete(r);
+		return code;
+	}
+	*out = r;
+	return KVP_OK;
+}
+
+void realization_delete(struct kvp_realization *r)
+{
+	uint32_t i;
+
+	if (!r)
+		return;
+	for (i = 0; r->ranks && i < r->nranks; i++) {
+		free(r->ranks[i].planes);
+		free(r->ranks[i].handles);
+		free(r->ranks[i].mappings);
+		free(r->ranks[i].readers);
+		free(r->ranks[i].devices);
+		free(r->ranks[i].grants);
+		free(r->ranks[i].free);
+	}
+	kvp_file_abandon(&r->file);
+	undo_release(&r->undo);
+	free(r->ranks);
+	free(r->devices);
+	free(r->records);
+	free(r->order);
+	free(r->plane_first);
+	free(r);
+}
+
+uint64_t kvp_realization_plane(const struct kvp_realization *r, uint32_t rank,
+			       uint32_t plane)
+{
+	const struct rank *k = find_rank(r, rank);
+
+	assert(k && plane < geometry_of(r)->nplanes);
+	return k->planes[plane];
+}
+
+uint64_t kvp_realization_arena(const struct kvp_realization *r, uint32_t rank)
+{
+	const struct rank *k = find_rank(r, rank);
+
+	assert(k);
+	return k->arena;
+}
+
+enum kvp_state kvp_realization_state(const struct kvp_realization *r,
+				     uint32_t rank)
+{
+	const struct rank *k = find_rank(r, rank);
+
+	assert(k);
+	return k->state;
+}
+
+const struct kvp_access_record *
+kvp_realization_access(const struct kvp_realization *r, size_t *count)
+{
+	*count = r->nranks * geometry_of(r)->nplanes;
+	return r->records;
+}
+
+uint64_t kvp_realization_entries(const struct kvp_realization *r)
+{
+	return r->caller.entries;
+}

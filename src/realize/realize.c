@@ -1,0 +1,360 @@
+/*
+ * Realizing: one attempt, step by step, all ranks together.  Whatever was
+ * acquired is in the undo log; failing and giving back are the same walk.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "realize/alias_check.h"
+#include "realize/realization.h"
+
+static const char *const state_names[] = {
+	[KVP_IDLE] = "IDLE", [KVP_RESERVED] = "RESERVED",
+	[KVP_CREATED] = "CREATED", [KVP_MAPPED] = "MAPPED",
+	[KVP_GRANTED] = "GRANTED", [KVP_CHECKED] = "CHECKED",
+	[KVP_PUBLISHED] = "PUBLISHED", [KVP_UNWOUND] = "UNWOUND",
+};
+
+const char *kvp_state_name(enum kvp_state state)
+{
+	return state_names[state];
+}
+
+static void work_on(struct kvp_realization *r, const struct rank *k,
+		    enum kvp_state state)
+{
+	r->caller.rank = k->rank;
+	r->caller.state = state;
+}
+
+static void reach(struct kvp_realization *r, struct rank *k,
+		  enum kvp_state state)
+{
+	k->state = state;
+	call_state(&r->caller, k->rank, state);
+}
+
+/* Acquire, then record: the undo log has room before. */
+
+static int acquire_addresses(struct kvp_realization *r, struct rank *k,
+			     uint64_t bytes, uint64_t wanted, uint64_t *address,
+			     struct kvp_error *err)
+{
+	int code = undo_room(&r->undo, err);
+
+	if (!code)
+		code = call_reserve(&r->caller, bytes, wanted, address, err);
+	if (!code)
+		undo_record(&r->undo, UNDO_RESERVE, k->rank, *address, bytes);
+	return code;
+}
+
+static int acquire_memory(struct kvp_realization *r, struct rank *k,
+			  uint64_t bytes, kvp_handle *handle,
+			  struct kvp_error *err)
+{
+	const struct kvp_create what = {
+		.device = k->device, .bytes = bytes,
+		.handle_type = r->options.handle_type,
+		.rdma = r->options.rdma,
+	};
+	int code = undo_room(&r->undo, err);
+
+	if (!code)
+		code = call_create(&r->caller, &what, handle, err);
+	if (!code)
+		undo_record(&r->undo, UNDO_CREATE, k->rank, *handle, bytes);
+	return code;
+}
+
+static int acquire_mapping(struct kvp_realization *r, struct rank *k,
+			   struct mapping *m, uint64_t address, uint64_t bytes,
+			   kvp_handle handle, struct kvp_error *err)
+{
+	int code = undo_room(&r->undo, err);
+
+	if (!code)
+		code = call_map(&r->caller, address, bytes, handle, err);
+	if (code)
+		return code;
+	*m = (struct mapping){ .address = address, .bytes = bytes,
+			       .step = r->undo.count };
+	undo_record(&r->undo, UNDO_MAP, k->rank, address, bytes);
+	return KVP_OK;
+}
+
+/* Storage that exists before the cache, whole from address to grant. */
+static int realize_static(struct kvp_realization *r, struct rank *k,
+			  size_t item, struct kvp_grant *grants,
+			  struct kvp_error *err)
+{
+	const struct kvp_static *s = &geometry_of(r)->statics[item];
+	uint64_t bytes = demand_static_bytes(r, item), address = 0;
+	kvp_handle handle = 0;
+	struct mapping m;
+	size_t count = static_grants(r, k, s->importers, grants);
+	int code = acquire_addresses(r, k, bytes, 0, &address, err);
+
+	if (!code)
+		code = acquire_memory(r, k, bytes, &handle, err);
+	if (!code)
+		code = acquire_mapping(r, k, &m, address, bytes, handle, err);
+	if (!code)
+		code = grant_mapping(r, &m, grants, count, err);
+	return code ? context_other(r, k, s->name, code, err) : KVP_OK;
+}
+
+static int step_statics(struct kvp_realization *r, struct rank *k,
+			struct kvp_error *err)
+{
+	struct kvp_grant *grants = malloc(r->nranks * sizeof(*grants));
+	size_t item;
+	int code = grants ? KVP_OK : kvp_error_nomem(err);
+
+	for (item = 0; item < geometry_of(r)->nstatics && !code; item++)
+		code = realize_static(r, k, item, grants, err);
+	free(grants);
+	return code;
+}
+
+static uint64_t plane_bytes(const struct kvp_realization *r, uint32_t plane)
+{
+	size_t i;
+	uint64_t bytes = 0;
+
+	for (i = r->plane_first[plane]; i < r->plane_first[plane + 1]; i++)
+		bytes += r->plan->chunks[r->order[i]].bytes;
+	return bytes;
+}
+
+static int step_reserve(struct kvp_realization *r, struct rank *k,
+			struct kvp_error *err)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	uint32_t i;
+	int code = KVP_OK;
+
+	for (i = 0; i < g->nplanes && !code; i++) {
+		code = acquire_addresses(r, k, plane_bytes(r, i),
+					 g->planes[i].address, &k->planes[i],
+					 err);
+		if (code)
+			code = context_other(r, k, g->planes[i].name, code,
+					     err);
+	}
+	if (!code && k->arena_bytes) {
+		code = acquire_addresses(r, k, k->arena_bytes,
+					 g->arena_address, &k->arena, err);
+		if (code)
+			code = context_other(r, k, "the row arena", code, err);
+	}
+	return code;
+}
+
+static int step_create(struct kvp_realization *r, struct rank *k,
+		       struct kvp_error *err)
+{
+	const struct kvp_plan *plan = r->plan;
+	size_t i;
+	int code;
+
+	for (i = 0; i < plan->nchunks; i++) {
+		code = acquire_memory(r, k, plan->chunks[i].bytes,
+				      &k->handles[i], err);
+		if (code)
+			return context_chunk(r, k, i, "plane", code, err);
+	}
+	if (!plan->dedicated_bytes)
+		return KVP_OK;
+	code = acquire_memory(r, k, plan->dedicated_bytes, &k->handles[i],
+			      err);
+	return code ? context_other(r, k, "dedicated backing", code, err) :
+		      KVP_OK;
+}
+
+static int map_planes(struct kvp_realization *r, struct rank *k,
+		      struct kvp_error *err)
+{
+	const struct kvp_chunk *c;
+	size_t i, chunk;
+	int code;
+
+	for (i = 0; i < r->plan->nchunks; i++) {
+		chunk = r->order[i];
+		c = &r->plan->chunks[chunk];
+		code = acquire_mapping(r, k, &k->mappings[k->nmappings],
+				       k->planes[c->plane] + c->offset,
+				       c->bytes, k->handles[chunk], err);
+		if (code)
+			return context_chunk(r, k, chunk, "plane", code, err);
+		k->nmappings++;
+	}
+	return KVP_OK;
+}
+
+static int map_arena(struct kvp_realization *r, struct rank *k,
+		     struct kvp_error *err)
+{
+	const struct kvp_plan *plan = r->plan;
+	const struct kvp_chunk *c = plan->chunks;
+	size_t i;
+	int code;
+
+	for (i = 0; i < plan->nchunks && c[i].arena != KVP_UNALIASED; i++) {
+		code = acquire_mapping(r, k, &k->mappings[k->nmappings],
+				       k->arena + c[i].arena, c[i].bytes,
+				       k->handles[i], err);
+		if (code)
+			return context_chunk(r, k, i, "arena", code, err);
+		k->nmappings++;
+	}
+	if (!plan->dedicated_bytes)
+		return KVP_OK;
+	code = acquire_mapping(r, k, &k->mappings[k->nmappings], k->arena,
+			       plan->dedicated_bytes,
+			       k->handles[plan->nchunks], err);
+	if (code)
+		return context_other(r, k, "dedicated backing", code, err);
+	k->nmappings++;
+	return KVP_OK;
+}
+
+static int step_map(struct kvp_realization *r, struct rank *k,
+		    struct kvp_error *err)
+{
+	int code = map_planes(r, k, err);
+
+	return code ? code : map_arena(r, k, err);
+}
+
+static int step_grant(struct kvp_realization *r, struct rank *k,
+		      struct kvp_error *err)
+{
+	return grant_rank(r, (uint32_t)(k - r->ranks), err);
+}
+
+static int step_check(struct kvp_realization *r, struct rank *k,
+		      struct kvp_error *err)
+{
+	const struct check_rank rank = {
+		.rank = k->rank, .device = k->device, .planes = k->planes,
+		.arena = k->arena, .readers = k->devices + 1,
+		.nreaders = k->nreaders - 1,
+	};
+	int code;
+
+	if (r->options.check == KVP_CHECK_NONE)
+		return KVP_OK;
+	code = alias_check(&r->caller, r->plan, &rank, r->options.check, err);
+	return code && code != KVP_EFAILED ?
+		context_other(r, k, "alias check", code, err) : code;
+}
+
+typedef int step_fn(struct kvp_realization *r, struct rank *k,
+		    struct kvp_error *err);
+
+/* One step for all ranks; nobody goes ahead. */
+static int step_all(struct kvp_realization *r, step_fn *step,
+		    enum kvp_state state, bool reached, struct kvp_error *err)
+{
+	uint32_t i;
+	int code;
+
+	for (i = 0; i < r->nranks; i++) {
+		work_on(r, &r->ranks[i], state);
+		code = step(r, &r->ranks[i], err);
+		if (code)
+			return code;
+		if (reached)
+			reach(r, &r->ranks[i], state);
+	}
+	return KVP_OK;
+}
+
+static int run(struct kvp_realization *r, struct kvp_error *err)
+{
+	bool check = r->options.check != KVP_CHECK_NONE;
+	uint32_t i;
+	/* Static storage takes entries, so an out-of-memory there is one of
+	   the table too: it is granted before anything else. */
+	int code = step_all(r, step_statics, KVP_GRANTED, false, err);
+
+	if (!code)
+		code = step_all(r, step_reserve, KVP_RESERVED, true, err);
+	if (!code)
+		code = step_all(r, step_create, KVP_CREATED, true, err);
+	if (!code)
+		code = step_all(r, step_map, KVP_MAPPED, true, err);
+	if (!code)
+		code = step_all(r, step_grant, KVP_GRANTED, true, err);
+	if (!code)
+		code = step_all(r, step_check, KVP_CHECKED, check, err);
+	if (!code)
+		code = publish(r, err);
+	for (i = 0; i < r->nranks && !code && r->published; i++)
+		reach(r, &r->ranks[i], KVP_PUBLISHED);
+	return code;
+}
+
+/* Unwind; an error of unwinding is told behind the one that caused it. */
+static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
+{
+	struct kvp_error stuck = { 0 };
+	char cause[KVP_ERROR_MAX];
+	uint32_t i;
+	int undone = undo_all(&r->undo, &r->caller, &stuck);
+
+	for (i = 0; i < r->nranks; i++)
+		reach(r, &r->ranks[i], KVP_UNWOUND);
+	if (!undone)
+		return code;
+	if (!code)
+		return kvp_error_set(err, undone, "%s", stuck.text);
+	if (err)
+		memcpy(cause, err->text, sizeof(cause));
+	return kvp_error_set(err, undone, "%.600s; %s", err ? cause : "",
+			     stuck.text);
+}
+
+int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
+		const struct kvp_verdict *verdict, struct kvp_backend *backend,
+		const struct kvp_realize_options *options,
+		struct kvp_error *err)
+{
+	struct kvp_realization *r = NULL;
+	int code;
+
+	assert(out && plan && verdict && backend && options);
+	*out = NULL;
+	code = realization_new(&r, plan, backend, options, err);
+	if (!code)
+		code = preflight(r, verdict, err);
+	if (!code && options->publish)
+		code = kvp_file_begin(&r->file, options->publish, err);
+	if (!code) {
+		r->caller.entries_total = demand_entries(r);
+		r->caller.calls_total = r->caller.calls_done + demand_calls(r);
+		r->caller.entries = geometry_of(r)->static_entries;
+		code = run(r, err);
+		if (code)
+			code = unwind(r, code, err);
+	}
+	if (code)
+		realization_delete(r);
+	else
+		*out = r;
+	return code;
+}
+
+int kvp_realization_free(struct kvp_realization *r, struct kvp_error *err)
+{
+	int code;
+
+	if (!r)
+		return KVP_OK;
+	code = unwind(r, KVP_OK, err);
+	realization_delete(r);
+	return code;
+}

@@ -1,0 +1,652 @@
+/*
+ * Out of memory, everywhere: every operation of the library is run with its
+ * allocation 1, 2, 3 ... failing, once and for ever, until it runs through.
+ * Each failing run has to answer KVP_ENOMEM, leave its outputs empty and
+ * nothing allocated.
+ *
+ * malloc and its kin are this program's own, on top of glibc's, and are
+ * called by the library, by cJSON and by glibc itself.  Sanitizers bring
+ * their own; then there is nothing to sweep with.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <kvplan/kvplan.h>
+
+#include "base/file.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+	__has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+	!defined(__GLIBC__)
+#define SANITIZED 1
+#endif
+
+#ifdef SANITIZED
+int main(void)
+{
+	puts("SKIP sweep_oom: malloc cannot be replaced in this build");
+	puts("0 passed, 0 failed, 1 skipped");
+	return 0;
+}
+#else
+
+/* More allocations than any operation here makes. */
+#define ALLOCATIONS_MAX 100000
+
+static struct {
+	uint64_t seen;		/* allocations since the last reset */
+	uint64_t fail_at;	/* 0: none */
+	bool for_ever;
+	int64_t live;		/* blocks */
+} memory;
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *block, size_t bytes);
+void __libc_free(void *block);
+
+static bool fails(void)
+{
+	memory.seen++;
+	if (!memory.fail_at || memory.seen < memory.fail_at ||
+	    (memory.seen > memory.fail_at && !memory.for_ever))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+static void *counted(void *block)
+{
+	memory.live += block != NULL;
+	return block;
+}
+
+void *malloc(size_t bytes)
+{
+	return fails() ? NULL : counted(__libc_malloc(bytes));
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	return fails() ? NULL : counted(__libc_calloc(count, bytes));
+}
+
+void *realloc(void *block, size_t bytes)
+{
+	if (fails())
+		return NULL;
+	if (!block)
+		return counted(__libc_malloc(bytes));
+	if (!bytes)
+		memory.live--;
+	return __libc_realloc(block, bytes);
+}
+
+void free(void *block)
+{
+	memory.live -= block != NULL;
+	__libc_free(block);
+}
+
+/*
+ * Every list, every kind of string, and keys with escapes, which are
+ * decoded.  Recorded layouts stay below 32 chunks and rank lists short:
+ * glibc's qsort takes memory for more, and does without where there is
+ * none.
+ */
+static const char small[] =
+	"{\"format\":\"kvplan\\/geometry/1\",\"n\\u0061me\":\"a \\\"b\\u00e4\","
+	"\"granularity\":\"4 KiB\",\"pages\":4,\"page_tokens\":16,"
+	"\"snapshot_rows\":3,\"execution_rows\":1,\"row_bytes\":8192,"
+	"\"row_stride\":10240,\"ranks\":4,\"dcp_group_size\":2,"
+	"\"planes\":[{\"n\\u0061me\":\"a\",\"bytes_per_page\":4096},"
+	"{\"name\":\"b\",\"count\":4,\"bytes_per_page\":4096,"
+	"\"alias\":true},{\"name\":\"c\",\"count\":9,\"bytes_per_page\":512,"
+	"\"alias\":false}],\"access\":{\"declared_readers\":[[1,2],[0],[3],"
+	"[2]],\"imports\":[[1],[0],[],[2]],\"importer_mode\":\"read\"},"
+	"\"static\":[{\"name\":\"x\",\"bytes\":\"1 MiB\",\"importers\":"
+	"\"all\"},{\"name\":\"y\",\"bytes\":1,\"importers\":\"n\\u006fne\"}],"
+	"\"headroom\":{\"free_bytes\":100,\"cap_bytes\":10}}";
+
+/* Lists that grow: 15 rows, 300 tiles of two sizes, all defaults. */
+static const char large[] =
+	"{\"format\":\"kvplan/geometry/1\",\"name\":\"large\","
+	"\"granularity\":4096,\"pages\":64,\"page_tokens\":1,"
+	"\"snapshot_rows\":40,\"execution_rows\":0,\"row_bytes\":22528,"
+	"\"ranks\":2,\"dcp_group_size\":2,"
+	"\"planes\":[{\"name\":\"a\",\"count\":3,\"bytes_per_page\":4096},"
+	"{\"name\":\"b\",\"count\":2,\"bytes_per_page\":3000}]}";
+
+#define MODES 3
+
+/* What operations start from and should give; made before any sweep. */
+static struct {
+	struct kvp_geometry small, large, recorded;
+	struct kvp_plan plan, bad;
+	char *recorded_text, *plan_text;
+	char *planned[3][MODES];	/* plans of the three geometries */
+	char dir[64], link[96], target[96];
+} world;
+
+static int passed, failed;
+static const char *wrong;	/* what the current run did wrong */
+
+static void demand(bool holds, const char *what)
+{
+	if (!holds && !wrong)
+		wrong = what;
+}
+
+static bool geometry_is_empty(const struct kvp_geometry *g)
+{
+	return !g->name && !g->planes && !g->nplanes && !g->imports &&
+	       !g->declared_readers && !g->statics && !g->nstatics &&
+	       !g->base_chunks && !g->nbase_chunks && !g->ranks;
+}
+
+static bool plan_is_empty(const struct kvp_plan *plan)
+{
+	return geometry_is_empty(&plan->geometry) && !plan->chunks &&
+	       !plan->nchunks && !plan->rows && !plan->nrows &&
+	       !plan->spans && !plan->nspans && !plan->access &&
+	       !plan->naccess && !plan->summary.per_rank &&
+	       !plan->summary.per_node;
+}
+
+/* Not under test here, so without faults. */
+static char *plan_text(const struct kvp_plan *plan)
+{
+	uint64_t fail_at = memory.fail_at;
+	char *text = NULL;
+	size_t len;
+
+	memory.fail_at = 0;
+	kvp_plan_write(plan, &text, &len, NULL);
+	memory.fail_at = fail_at;
+	return text;
+}
+
+static void check_text(int code, char *text, size_t len, const char *expected)
+{
+	if (code)
+		demand(!text && !len, "text is not empty");
+	else
+		demand(text && len == strlen(expected) &&
+		       !strcmp(text, expected), "text is not as expected");
+	free(text);
+}
+
+static int read_geometry(const char *text, const struct kvp_geometry *same,
+			 struct kvp_error *err)
+{
+	struct kvp_geometry g;
+	int code;
+
+	memset(&g, 0xa5, sizeof(g));
+	code = kvp_geometry_read(&g, "g", text, strlen(text), err);
+	if (code)
+		demand(geometry_is_empty(&g), "geometry is not empty");
+	else
+		demand(!kvp_geometry_compare(&g, same, NULL, NULL),
+		       "geometry is not as expected");
+	if (!code)
+		kvp_geometry_release(&g);
+	return code;
+}
+
+static int run_geometry_read(struct kvp_error *err)
+{
+	return read_geometry(small, &world.small, err);
+}
+
+static int run_geometry_read_defaults(struct kvp_error *err)
+{
+	return read_geometry(large, &world.large, err);
+}
+
+static int run_geometry_read_recorded(struct kvp_error *err)
+{
+	return read_geometry(world.recorded_text, &world.recorded, err);
+}
+
+static int run_geometry_write(struct kvp_error *err)
+{
+	char *text = (char *)&world;
+	size_t len = 7;
+	int code = kvp_geometry_write(&world.recorded, &text, &len, err);
+
+	check_text(code, text, len, world.recorded_text);
+	return code;
+}
+
+static int run_geometry_copy(struct kvp_error *err)
+{
+	struct kvp_geometry g;
+	int code;
+
+	memset(&g, 0xa5, sizeof(g));
+	code = kvp_geometry_copy(&g, &world.recorded, err);
+	if (code)
+		demand(geometry_is_empty(&g), "copy is not empty");
+	else
+		demand(!kvp_geometry_compare(&g, &world.recorded, NULL, NULL),
+		       "copy is not as expected");
+	if (!code)
+		kvp_geometry_release(&g);
+	return code;
+}
+
+static int make_plan(const struct kvp_geometry *g, enum kvp_merge merge,
+		     const char *expected, struct kvp_error *err)
+{
+	struct kvp_plan plan;
+	char *text = NULL;
+	int code;
+
+	memset(&plan, 0xa5, sizeof(plan));
+	code = kvp_plan_make(&plan, g, merge, err);
+	if (code) {
+		demand(plan_is_empty(&plan), "plan is not empty");
+		return code;
+	}
+	text = plan_text(&plan);
+	demand(text && !strcmp(text, expected), "plan is not as expected");
+	free(text);
+	kvp_plan_release(&plan);
+	return code;
+}
+
+#define PLAN_CASE(name, geometry, index, mode) \
+	static int run_plan_##name(struct kvp_error *err) \
+	{ \
+		return make_plan(&world.geometry, mode, \
+				 world.planned[index][mode], err); \
+	}
+
+PLAN_CASE(small_none, small, 0, KVP_MERGE_NONE)
+PLAN_CASE(small_row, small, 0, KVP_MERGE_ROW)
+PLAN_CASE(small_span, small, 0, KVP_MERGE_SPAN)
+PLAN_CASE(large_none, large, 1, KVP_MERGE_NONE)
+PLAN_CASE(large_row, large, 1, KVP_MERGE_ROW)
+PLAN_CASE(large_span, large, 1, KVP_MERGE_SPAN)
+PLAN_CASE(recorded_none, recorded, 2, KVP_MERGE_NONE)
+PLAN_CASE(recorded_row, recorded, 2, KVP_MERGE_ROW)
+PLAN_CASE(recorded_span, recorded, 2, KVP_MERGE_SPAN)
+
+static int run_plan_write(struct kvp_error *err)
+{
+	char *text = (char *)&world;
+	size_t len = 7;
+	int code = kvp_plan_write(&world.plan, &text, &len, err);
+
+	check_text(code, text, len, world.plan_text);
+	return code;
+}
+
+static int read_plan(const char *from, struct kvp_error *err)
+{
+	struct kvp_plan plan;
+	char *text;
+	int code;
+
+	memset(&plan, 0xa5, sizeof(plan));
+	code = kvp_plan_read(&plan, "p", from, strlen(from), err);
+	if (code) {
+		demand(plan_is_empty(&plan), "plan is not empty");
+		return code;
+	}
+	text = plan_text(&plan);
+	demand(text && !strcmp(text, from), "plan is not as expected");
+	free(text);
+	kvp_plan_release(&plan);
+	return code;
+}
+
+static int run_plan_read(struct kvp_error *err)
+{
+	return read_plan(world.plan_text, err);
+}
+
+static int run_plan_read_recorded(struct kvp_error *err)
+{
+	return read_plan(world.planned[2][KVP_MERGE_SPAN], err);
+}
+
+static int run_document_kind(struct kvp_error *err)
+{
+	enum kvp_document kind = KVP_DOC_PLAN;
+	int code = kvp_document_kind(&kind, "d", small, strlen(small), err);
+
+	if (!code)
+		demand(kind == KVP_DOC_GEOMETRY, "kind is not as expected");
+	return code;
+}
+
+static int verify(const struct kvp_plan *plan, bool good,
+		  struct kvp_error *err)
+{
+	struct kvp_verdict *verdict = (struct kvp_verdict *)&world;
+	size_t count;
+	int code = kvp_verify(plan, NULL, &verdict, err);
+
+	if (code) {
+		demand(!verdict, "verdict is not NULL");
+		return code;
+	}
+	kvp_verdict_findings(verdict, &count);
+	demand(kvp_verdict_ok(verdict) == good, "verdict is wrong");
+	demand(good ? !count : count > 16, "findings are not as expected");
+	kvp_verdict_free(verdict);
+	return code;
+}
+
+static int run_verify_good(struct kvp_error *err)
+{
+	return verify(&world.plan, true, err);
+}
+
+static int run_verify_bad(struct kvp_error *err)
+{
+	return verify(&world.bad, false, err);
+}
+
+static int entries(void)
+{
+	DIR *list = opendir(world.dir);
+	int count = -2;
+
+	while (list && readdir(list))
+		count++;
+	if (list)
+		closedir(list);
+	return count;
+}
+
+static bool target_holds(const char *text)
+{
+	char got[64] = "";
+	FILE *f = fopen(world.target, "r");
+	size_t len = f ? fread(got, 1, sizeof(got) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	return len == strlen(text) && !strcmp(got, text);
+}
+
+static void set_target(void)
+{
+	FILE *f = fopen(world.target, "w");
+
+	if (f) {
+		fputs("old", f);
+		fclose(f);
+	}
+	unlink(world.link);
+	if (symlink("target", world.link))
+		demand(false, "cannot make a link");
+}
+
+/* Through a link, which has to stay one.  What happens beside is ours. */
+static int run_file_write(struct kvp_error *err)
+{
+	uint64_t fail_at = memory.fail_at;
+	struct stat st;
+	int code;
+
+	memory.fail_at = 0;
+	set_target();
+	memory.seen = 0;
+	memory.fail_at = fail_at;
+	code = kvp_file_write(world.link, "new text", 8, err);
+	fail_at = memory.seen;
+	demand(!lstat(world.link, &st) && S_ISLNK(st.st_mode),
+	       "the link is replaced by a file");
+	memory.fail_at = 0;
+	demand(target_holds(code ? "old" : "new text"),
+	       "the target is not as expected");
+	demand(entries() == 3, "something is left beside the target");
+	memory.seen = fail_at;
+	return code;
+}
+
+static int run_file_read(struct kvp_error *err)
+{
+	char path[128], *text = (char *)&world;
+	size_t len = 7;
+	int code;
+
+	snprintf(path, sizeof(path), "%s/long", world.dir);
+	code = kvp_file_read(path, &text, &len, err);
+	if (code)
+		demand(!text && !len, "text is not empty");
+	else
+		demand(len == 200000 && text[len - 1] == 'x' && !text[len],
+		       "text is not as expected");
+	free(text);
+	return code;
+}
+
+struct operation {
+	const char *name;
+	int (*run)(struct kvp_error *err);
+	/*
+	 * It may do without: what is taken after a file is replaced serves
+	 * only to sync its directory.
+	 */
+	bool may_do_without;
+};
+
+/* One run.  Answers whether a fault was met. */
+static bool run_once(const struct operation *op, uint64_t n, bool for_ever)
+{
+	struct kvp_error err = { 0 };
+	int64_t live = memory.live;
+	bool met;
+	int code;
+
+	wrong = NULL;
+	memory.seen = 0;
+	memory.fail_at = n;
+	memory.for_ever = for_ever;
+	code = op->run(&err);
+	memory.fail_at = 0;
+	met = memory.seen >= n;
+	if (met && !(op->may_do_without && !code))
+		demand(code == KVP_ENOMEM && err.code == KVP_ENOMEM,
+		       "the code is not KVP_ENOMEM");
+	if (!met)
+		demand(!code, "no allocation failed, yet the run did");
+	demand(memory.live == live, "blocks are left or freed twice");
+	if (wrong)
+		printf("FAIL %s, allocation %llu fails %s: %s (%s: %s, %lld "
+		       "blocks more)\n", op->name, (unsigned long long)n,
+		       for_ever ? "for ever" : "once", wrong,
+		       kvp_code_name(code), err.text,
+		       (long long)(memory.live - live));
+	return met;
+}
+
+static void sweep(const struct operation *op, bool for_ever)
+{
+	bool ok = true, met = true;
+	uint64_t n;
+
+	for (n = 1; met && n < ALLOCATIONS_MAX; n++) {
+		met = run_once(op, n, for_ever);
+		ok = ok && !wrong;
+	}
+	/* An operation that takes no memory would test nothing. */
+	if (met || n < 3) {
+		printf("FAIL %s: %llu allocations\n", op->name,
+		       (unsigned long long)n);
+		ok = false;
+	}
+	passed += ok;
+	failed += !ok;
+}
+
+static const struct operation operations[] = {
+	{ "geometry read", run_geometry_read, false },
+	{ "geometry read, defaults", run_geometry_read_defaults, false },
+	{ "geometry read, recorded", run_geometry_read_recorded, false },
+	{ "geometry write", run_geometry_write, false },
+	{ "geometry copy", run_geometry_copy, false },
+	{ "plan small none", run_plan_small_none, false },
+	{ "plan small row", run_plan_small_row, false },
+	{ "plan small span", run_plan_small_span, false },
+	{ "plan large none", run_plan_large_none, false },
+	{ "plan large row", run_plan_large_row, false },
+	{ "plan large span", run_plan_large_span, false },
+	{ "plan recorded none", run_plan_recorded_none, false },
+	{ "plan recorded row", run_plan_recorded_row, false },
+	{ "plan recorded span", run_plan_recorded_span, false },
+	{ "plan write", run_plan_write, false },
+	{ "plan read", run_plan_read, false },
+	{ "plan read, recorded", run_plan_read_recorded, false },
+	{ "document kind", run_document_kind, false },
+	{ "verify a good plan", run_verify_good, false },
+	{ "verify a bad plan", run_verify_bad, false },
+	{ "file write", run_file_write, true },
+	{ "file read", run_file_read, false },
+};
+
+/* Nothing fails yet; what does fail ends the program. */
+static void must(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	printf("FAIL sweep_oom: cannot prepare: %s\n", what);
+	puts("0 passed, 1 failed, 0 skipped");
+	exit(1);
+}
+
+static void must_read(struct kvp_geometry *g, const char *text)
+{
+	struct kvp_error err = { 0 };
+
+	must(!kvp_geometry_read(g, "g", text, strlen(text), &err), err.text);
+}
+
+static void must_plan(struct kvp_plan *plan, const struct kvp_geometry *g,
+		      enum kvp_merge merge)
+{
+	struct kvp_error err = { 0 };
+
+	must(!kvp_plan_make(plan, g, merge, &err), err.text);
+}
+
+/* The small geometry with its base layout recorded. */
+static void prepare_recorded(void)
+{
+	struct kvp_plan base;
+	size_t len;
+
+	must_plan(&base, &world.small, KVP_MERGE_NONE);
+	must(base.nchunks < 32, "the recorded layout is too long");
+	must(!kvp_geometry_copy(&world.recorded, &world.small, NULL), "copy");
+	world.recorded.base_chunks = base.chunks;
+	world.recorded.nbase_chunks = base.nchunks;
+	base.chunks = NULL;
+	base.nchunks = 0;
+	kvp_plan_release(&base);
+	must(!kvp_geometry_write(&world.recorded, &world.recorded_text, &len,
+				 NULL), "write");
+}
+
+static void prepare_plans(void)
+{
+	const struct kvp_geometry *const from[3] = {
+		&world.small, &world.large, &world.recorded,
+	};
+	struct kvp_plan plan;
+	size_t i;
+	int mode;
+
+	for (i = 0; i < 3; i++)
+		for (mode = 0; mode < MODES; mode++) {
+			must_plan(&plan, from[i], (enum kvp_merge)mode);
+			world.planned[i][mode] = plan_text(&plan);
+			must(world.planned[i][mode], "plan text");
+			kvp_plan_release(&plan);
+		}
+	must_plan(&world.plan, &world.large, KVP_MERGE_SPAN);
+	world.plan_text = plan_text(&world.plan);
+	must(world.plan_text, "plan text");
+	must_plan(&world.bad, &world.large, KVP_MERGE_SPAN);
+	for (i = 0; i < world.bad.nspans; i++)
+		world.bad.spans[i].end++;
+}
+
+static void prepare_files(void)
+{
+	char path[128];
+	FILE *f;
+	int i;
+
+	strcpy(world.dir, "/tmp/kvplan-oom-XXXXXX");
+	must(mkdtemp(world.dir), "directory");
+	snprintf(world.target, sizeof(world.target), "%s/target", world.dir);
+	snprintf(world.link, sizeof(world.link), "%s/link", world.dir);
+	snprintf(path, sizeof(path), "%s/long", world.dir);
+	f = fopen(path, "w");
+	must(f, "file");
+	for (i = 0; i < 200000; i++)
+		fputc('x', f);
+	must(!fclose(f), "file");
+}
+
+static void release_world(void)
+{
+	char path[128];
+	int i, mode;
+
+	snprintf(path, sizeof(path), "%s/long", world.dir);
+	unlink(path);
+	unlink(world.link);
+	unlink(world.target);
+	rmdir(world.dir);
+	for (i = 0; i < 3; i++)
+		for (mode = 0; mode < MODES; mode++)
+			free(world.planned[i][mode]);
+	free(world.recorded_text);
+	free(world.plan_text);
+	kvp_plan_release(&world.plan);
+	kvp_plan_release(&world.bad);
+	kvp_geometry_release(&world.small);
+	kvp_geometry_release(&world.large);
+	kvp_geometry_release(&world.recorded);
+}
+
+int main(void)
+{
+	static char out[4096];
+	size_t i;
+
+	setvbuf(stdout, out, _IOLBF, sizeof(out));
+	must_read(&world.small, small);
+	must_read(&world.large, large);
+	prepare_recorded();
+	prepare_plans();
+	prepare_files();
+	for (i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+		sweep(&operations[i], false);
+		sweep(&operations[i], true);
+	}
+	release_world();
+	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+	return failed != 0;
+}
+
+#endif
