@@ -23,14 +23,18 @@ LINK     = $(CC) -pie $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(fi
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@';)
 
-# Static where nothing else is asked for: LDLIBS holds what libkvplan needs.
-LDLIBS  ?= -lcjson
+LDLIBS  ?= -lcjson -ldl
+# The CUDA Toolkit's headers, types only: libcuda.so.1 is looked up at run
+# time.  Without them everything but --gpus is built.
+CUDA_DIRS := $(CUDA_HOME) /usr/local/cuda /usr .cuda
+CUDA_INC := $(firstword $(foreach d,$(CUDA_DIRS),$(if $(wildcard $(d)/include/cuda.h),$(d)/include)))
+CUDA_CPP := $(if $(CUDA_INC),$(if $(filter /usr/include,$(CUDA_INC)),,-isystem $(CUDA_INC)) -DKVP_HAVE_CUDA)
 CHECK_CFLAGS ?= $(patsubst -I%,-isystem %,$(shell pkg-config --cflags check 2>/dev/null))
 CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null)
 
 in       = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
 obj      = $(patsubst %.c,$(B)/%.o,$(1))
-LAYERS  := base model plan check
+LAYERS  := base model plan check realize
 KVCHECK_MAIN := src/check/kvcheck_main.c
 LIB_SRC := $(filter-out $(KVCHECK_MAIN),$(call in,$(LAYERS:%=src/%)))
 LIB     := $(B)/libkvplan.a
@@ -41,12 +45,16 @@ MAN     := $(sort $(wildcard man/*))
 .PHONY: all deps demo test bench headers layers symbols sizes man install uninstall clean help
 .DELETE_ON_ERROR:
 all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so   ## the tool, the lone checker, the library
+ifeq ($(CUDA_INC),)
+	@echo '  --gpus IS NOT BUILT: no cuda.h in $(CUDA_DIRS:%=%/include); "make deps" fetches it'
+endif
 
 deps:                           ## install the Debian packages kvplan needs
 	$(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
 	  gcc clang libclang-rt-14-dev libc6-dev pkg-config libcjson-dev check mandoc jq \
 	  universal-ctags git'
+	$(Q)$(if $(CUDA_INC),,sh src/realize/cuda-headers.sh .cuda/include)
 
 $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 	$(call say,LD)$(LINK)
@@ -61,6 +69,7 @@ $(SO): $(call obj,$(LIB_SRC)) $(MAP)
 	  -Wl,-soname,$(notdir $@) -Wl,--version-script,$(MAP) -o $@ $(filter %.o,$^) $(LDLIBS)
 $(B)/libkvplan.so: $(SO)
 	$(Q)ln -sf $(notdir $<) $@
+$(B)/src/realize/%.o: CPP += $(CUDA_CPP)
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE)
@@ -74,16 +83,18 @@ demo: all                       ## plan and verify the published layout
 
 headers:                        ## every header compiles alone
 	$(Q)set -e; for h in include/kvplan/*.h $(wildcard src/*/*.h); do \
-	  $(CC) -std=c11 $(CPP) $(WARN) -Werror -fsyntax-only -x c $$h; done
+	  $(CC) -std=c11 $(CPP) $(CUDA_CPP) $(WARN) -Werror -fsyntax-only -x c $$h; done
 # What the objects of a layer must never have read (from the .d files, so
 # includes of includes count too).  The umbrella header is for users.
-never_base    := src/(model|plan|check|cli)/|kvplan/(kvplan|geometry|plan|pack|verify)\.h
-never_model   := src/(plan|check|cli)/|kvplan/(kvplan|pack|verify)\.h
-never_plan    := src/(check|cli)/|kvplan/(kvplan|verify)\.h
-never_check   := src/(plan|cli)/|kvplan/(kvplan|pack)\.h
+never_base    := src/(model|plan|check|realize|cli)/|kvplan/(kvplan|geometry|plan|pack|verify|realize|backend|owners)\.h
+never_model   := src/(plan|check|realize|cli)/|kvplan/(kvplan|pack|verify|realize|backend|owners)\.h
+never_plan    := src/(check|realize|cli)/|kvplan/(kvplan|verify|realize|backend|owners)\.h
+never_check   := src/(plan|realize|cli)/|kvplan/(kvplan|pack|realize|backend|owners)\.h
+never_realize := src/(plan|check|cli)/|kvplan/(kvplan|pack)\.h
 layers: all                     ## no include against the arrows
 	$(Q)bad=0; $(foreach l,$(LAYERS),grep -lE '$(never_$(l))' $(B)/src/$(l)/*.d && bad=1;) \
 	  grep -rl 'cJSON\.h' src include | grep -v '^src/base/json\.c$$' && bad=1; \
+	  grep -rlE '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/realize/\(backend_cuda\.c\|cuda_api\.[ch]\)$$' && bad=1; \
 	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
 symbols: all                    ## the shared library exports the public headers, no more
 	$(Q)sh tests/gates/symbols.sh $(SO) $(MAP)
@@ -101,7 +112,7 @@ install: all                    ## honours PREFIX and DESTDIR
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
 	  'Description: plans and proves the memory layout of LLM KV caches' \
 	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
-	  'Libs.private: -lcjson' 'Cflags: -I$${prefix}/include' \
+	  'Libs.private: -lcjson -ldl' 'Cflags: -I$${prefix}/include' \
 	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/kvplan.pc
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(MAN))

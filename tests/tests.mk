@@ -1,7 +1,9 @@
 # The tests.  Every program and script prints what failed and closes with
 # "N passed, N failed, N skipped"; tests/run.sh adds the lines up.
 
-TEST_OBJ = $(call obj,$(call in,tests/fake))
+TEST_OBJ = $(call obj,$(filter-out tests/fake/libcuda.c,$(call in,tests/fake)))
+# The stand-in driver, found by LD_LIBRARY_PATH=$(B)/fake.
+FAKE     := $(if $(CUDA_INC),$(B)/fake/libcuda.so.1)
 UNIT     := $(B)/tests/unit/unit
 # One program per file; they share tests/fake and the library.
 PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/fault))
@@ -10,13 +12,17 @@ BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
 .PHONY: unit
-test: all $(UNIT) $(PROGRAMS) $(FUZZERS) headers layers symbols sizes man   ## everything that needs no GPU
+test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) headers layers symbols sizes man   ## everything that needs no GPU
 	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
 unit: $(UNIT)                   ## the unit tests alone
 	$(Q)$(UNIT)
 bench: all $(BENCH)             ## speed, against jq in the same run
 	$(Q)B=$(B) sh tests/bench/bench.sh
 
+$(B)/fake/libcuda.so.1: $(B)/tests/fake/libcuda.o
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $<
+$(B)/tests/fake/libcuda.o: CPP += $(CUDA_CPP)
 $(UNIT): $(call obj,$(call in,tests/unit)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
 $(PROGRAMS) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)

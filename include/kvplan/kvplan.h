@@ -6,6 +6,8 @@
  *   pack.h       geometry -> plan
  *   plan.h       the output: the chunk map and what it states
  *   verify.h     plan -> verdict, worked out apart from the planner
+ *   realize.h    verified plan -> mappings, on a backend of backend.h
+ *   owners.h     who holds which page and row at run time
  *
  * Thread safety: the library has no state.  Calls on different objects may
  * run at the same time; one object must not be changed while it is used.
@@ -13,10 +15,13 @@
 #ifndef KVPLAN_KVPLAN_H
 #define KVPLAN_KVPLAN_H
 
+#include <kvplan/backend.h>
 #include <kvplan/error.h>
 #include <kvplan/geometry.h>
+#include <kvplan/owners.h>
 #include <kvplan/pack.h>
 #include <kvplan/plan.h>
+#include <kvplan/realize.h>
 #include <kvplan/span.h>
 #include <kvplan/verify.h>
 

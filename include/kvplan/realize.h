@@ -133,11 +133,12 @@ kvp_realization_access(const struct kvp_realization *r, size_t *count);
 uint64_t kvp_realization_entries(const struct kvp_realization *r);
 
 /*
- * The capacities as JSON, format "kvplan/capacity/1", what options.publish
- * got.  free() *text.  Errors: KVP_ENOMEM.
+ * The capacities as JSON, format "kvplan/capacity/1": what options.publish
+ * gets and, with `access`, the access records too.  free() *text.
+ * Errors: KVP_ENOMEM.
  */
-int kvp_realization_write(const struct kvp_realization *r, char **text,
-			  size_t *len, struct kvp_error *err);
+int kvp_realization_write(const struct kvp_realization *r, bool access,
+			  char **text, size_t *len, struct kvp_error *err);
 
 /* "IDLE" ... */
 const char *kvp_state_name(enum kvp_state state);

@@ -17,10 +17,11 @@ struct opt {
 	char letter;		/* 0: none */
 	const char *name;
 	const char *argument;	/* NULL: takes none */
+	bool optional;		/* the argument may be left out */
 	const char *help;
 };
 
-#define OPT_HELP { 'h', "help", NULL, "print this text" }
+#define OPT_HELP { 'h', "help", NULL, false, "print this text" }
 
 struct command {
 	const char *name;
@@ -33,6 +34,7 @@ struct command {
 };
 
 extern const struct command cmd_plan;
+extern const struct command cmd_realize;
 extern const struct command cmd_verify;
 
 /* opt.c */

@@ -12,11 +12,11 @@
 enum { OUTPUT, MERGE, QUIET, HELP, OPTS };
 
 static const struct opt opts[OPTS] = {
-	[OUTPUT] = { 'o', "output", "FILE",
+	[OUTPUT] = { 'o', "output", "FILE", false,
 		     "write the plan to FILE, whole or not at all" },
-	[MERGE] = { 0, "merge", "MODE",
+	[MERGE] = { 0, "merge", "MODE", false,
 		    "none, row (default) or span" },
-	[QUIET] = { 'q', "quiet", NULL, "no summary; warnings stay" },
+	[QUIET] = { 'q', "quiet", NULL, false, "no summary; warnings stay" },
 	[HELP] = OPT_HELP,
 };
 

@@ -12,14 +12,14 @@
 enum { FORMAT, GEOMETRY, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS };
 
 static const struct opt opts[OPTS] = {
-	[FORMAT] = { 0, "format", "FORMAT", "text (default) or json" },
-	[GEOMETRY] = { 0, "geometry", "FILE",
+	[FORMAT] = { 0, "format", "FORMAT", false, "text (default) or json" },
+	[GEOMETRY] = { 0, "geometry", "FILE", false,
 		       "the plan's geometry must be the one in FILE" },
-	[MERGE] = { 0, "merge", "MODE",
+	[MERGE] = { 0, "merge", "MODE", false,
 		    "plan a geometry in mode none, row (default) or span" },
-	[WARN] = { 0, "warn", "RULE", "findings of RULE are warnings" },
-	[ERROR] = { 0, "error", "RULE", "findings of RULE are errors" },
-	[LIST_RULES] = { 0, "list-rules", NULL, "print the rules and stop" },
+	[WARN] = { 0, "warn", "RULE", false, "findings of RULE are warnings" },
+	[ERROR] = { 0, "error", "RULE", false, "findings of RULE are errors" },
+	[LIST_RULES] = { 0, "list-rules", NULL, false, "print the rules and stop" },
 	[HELP] = OPT_HELP,
 };
 

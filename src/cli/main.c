@@ -9,7 +9,9 @@
 #include "base/version.h"
 #include "cli/cli.h"
 
-static const struct command *const commands[] = { &cmd_plan, &cmd_verify };
+static const struct command *const commands[] = {
+	&cmd_plan, &cmd_verify, &cmd_realize
+};
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -25,8 +25,9 @@ int opt_next(const struct command *command, int argc, char **argv,
 		const struct opt *o = &command->opts[i];
 
 		longs[i].name = o->name;
-		longs[i].has_arg = o->argument ? required_argument :
-						 no_argument;
+		longs[i].has_arg = !o->argument ? no_argument :
+				   o->optional ? optional_argument :
+						 required_argument;
 		longs[i].val = FIRST + (int)i;
 		if (o->letter)
 			letters[used++] = o->letter;
@@ -63,11 +64,12 @@ void opt_help(const struct command *command)
 		const struct opt *o = &command->opts[i];
 		char left[40];
 
-		snprintf(left, sizeof(left), "%c%c%s --%s%s%s",
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s%s",
 			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
 			 o->letter ? "," : " ", o->name,
-			 o->argument ? "=" : "",
-			 o->argument ? o->argument : "");
+			 !o->argument ? "" : o->optional ? "[=" : "=",
+			 o->argument ? o->argument : "",
+			 o->optional ? "]" : "");
 		printf("  %-28s %s\n", left, o->help);
 	}
 }

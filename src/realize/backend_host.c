@@ -287,6 +287,7 @@ static void host_close(struct kvp_backend *b)
 			close(h->files[i].fd);
 	free(h->slots);
 	free(h->flags);
+	host_spare_free(h->spare);
 	free(h);
 }
 
@@ -357,6 +358,7 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 			goto done;
 		}
 	}
+	h->spare = host_spare_make();
 	*b = &h->base;
 	h = NULL;
 done:

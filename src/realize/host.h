@@ -57,6 +57,7 @@ struct host {
 	struct host_alive alive;
 	size_t flag_bytes;	/* two bits per device */
 	unsigned char *flags;	/* a grant being put together */
+	void *spare;		/* host_spare_make(); NULL: none */
 	struct host_file files[];	/* [devices] */
 };
 
@@ -74,6 +75,12 @@ int host_refuse(struct kvp_error *err, const char *call, uint64_t address,
  */
 int host_failed(struct kvp_error *err, const char *call, const char *sys,
 		uint64_t address, uint64_t bytes);
+/*
+ * Maps held back: where the process has no map left, even unmapping fails,
+ * unless some are given up first.  Making them may fail; NULL then.
+ */
+void *host_spare_make(void);
+void host_spare_free(void *spare);
 /* The number in the first line of a file that begins with key. */
 bool host_number(const char *path, const char *key, uint64_t *value);
 

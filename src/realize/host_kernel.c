@@ -1,6 +1,10 @@
 /*
  * What the kernel says, for the host backend: its limits and its errors.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* MAP_ANONYMOUS */
+#endif
+
 #include "realize/host.h"
 
 #include <errno.h>
@@ -8,12 +12,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
 /* So close to the limit, that is why the kernel has no memory. */
 #define MAPS_NEAR 64
+
+/* Replacing the middle of a map takes two maps more for a while. */
+#define SPARE_MAPS 8
 
 bool host_number(const char *path, const char *key, uint64_t *value)
 {
@@ -53,6 +61,28 @@ uint64_t host_maps_used(void)
 			lines += text[i] == '\n';
 	close(fd);
 	return lines;
+}
+
+/* Every other page is of another kind, so that all remain maps apart. */
+void *host_spare_make(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *spare = mmap(NULL, SPARE_MAPS * page, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	if (spare == MAP_FAILED)
+		return NULL;
+	for (i = 1; i < SPARE_MAPS; i += 2)
+		if (mprotect(spare + i * page, page, PROT_READ))
+			break;
+	return spare;
+}
+
+void host_spare_free(void *spare)
+{
+	if (spare)
+		munmap(spare, SPARE_MAPS * (size_t)sysconf(_SC_PAGESIZE));
 }
 
 int host_refuse(struct kvp_error *err, const char *call, uint64_t address,

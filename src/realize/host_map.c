@@ -11,6 +11,7 @@
 
 #include "realize/host.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
@@ -123,6 +124,26 @@ int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	return KVP_OK;
 }
 
+/*
+ * Make a mapping plain reserved address space again.  With the last map
+ * taken the kernel refuses even that; the spare ones make it possible, so
+ * that running out of maps can be undone.
+ */
+static bool clear(struct host *h, uint64_t address, uint64_t bytes)
+{
+	const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			MAP_FIXED;
+	void *at = (void *)(uintptr_t)address, *got;
+
+	got = mmap(at, (size_t)bytes, PROT_NONE, how, -1, 0);
+	if (got == MAP_FAILED && errno == ENOMEM && h->spare) {
+		host_spare_free(h->spare);
+		got = mmap(at, (size_t)bytes, PROT_NONE, how, -1, 0);
+		h->spare = NULL;
+	}
+	return got != MAP_FAILED;
+}
+
 int host_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	       struct kvp_error *err)
 {
@@ -133,10 +154,7 @@ int host_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 
 	if (code)
 		return code;
-	/* The address stays reserved. */
-	if (mmap((void *)(uintptr_t)address, (size_t)bytes, PROT_NONE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-		 -1, 0) == MAP_FAILED)
+	if (!clear(h, address, bytes))
 		return host_failed(err, "unmap", "mmap", address, bytes);
 	slot = m->slot;
 	drop_mapping(h, m);

@@ -102,7 +102,44 @@ static void write_node(struct strbuf *b, const struct kvp_realization *r)
 	strbuf_str(b, "}");
 }
 
-static void write_all(struct strbuf *b, const struct kvp_realization *r)
+static void write_numbers(struct strbuf *b, const char *key,
+			  const uint64_t *numbers, size_t count)
+{
+	size_t i;
+
+	strbuf_printf(b, ",\"%s\":[", key);
+	for (i = 0; i < count; i++) {
+		if (i)
+			strbuf_str(b, ",");
+		strbuf_u64(b, numbers[i]);
+	}
+	strbuf_str(b, "]");
+}
+
+/* One record per rank and plane: who may read it and what that took. */
+static void write_access(struct strbuf *b, const struct kvp_realization *r)
+{
+	const struct kvp_access_record *a;
+	size_t count, i, j;
+
+	a = kvp_realization_access(r, &count);
+	strbuf_str(b, ",\n\"access\":[");
+	for (i = 0; i < count; i++, a++) {
+		strbuf_printf(b, "%s\n{\"rank\":%u,\"plane\":%u,\"readers\":[",
+			      i ? "," : "", a->rank, a->plane);
+		for (j = 0; j < a->nreaders; j++)
+			strbuf_printf(b, "%s%u", j ? "," : "", a->readers[j]);
+		strbuf_str(b, "],\"entries\":");
+		strbuf_u64(b, a->entries);
+		write_numbers(b, "free_before", a->free_before, a->nreaders);
+		write_numbers(b, "free_after", a->free_after, a->nreaders);
+		strbuf_str(b, "}");
+	}
+	strbuf_str(b, "\n]");
+}
+
+static void write_all(struct strbuf *b, const struct kvp_realization *r,
+		      bool access)
 {
 	const struct kvp_geometry *g = geometry_of(r);
 	bool complete = r->nranks == g->ranks;
@@ -126,15 +163,18 @@ static void write_all(struct strbuf *b, const struct kvp_realization *r)
 	strbuf_str(b, ",\n\"ranks\":[");
 	for (i = 0; i < r->nranks; i++)
 		write_rank(b, r, i);
-	strbuf_str(b, "\n]\n}\n");
+	strbuf_str(b, "\n]");
+	if (access)
+		write_access(b, r);
+	strbuf_str(b, "\n}\n");
 }
 
-int kvp_realization_write(const struct kvp_realization *r, char **text,
-			  size_t *len, struct kvp_error *err)
+int kvp_realization_write(const struct kvp_realization *r, bool access,
+			  char **text, size_t *len, struct kvp_error *err)
 {
 	struct strbuf b = { 0 };
 
-	write_all(&b, r);
+	write_all(&b, r, access);
 	return strbuf_detach(&b, text, len, err);
 }
 
@@ -146,7 +186,7 @@ int publish(struct kvp_realization *r, struct kvp_error *err)
 
 	if (!r->options.publish)
 		return KVP_OK;
-	code = kvp_realization_write(r, &text, &len, err);
+	code = kvp_realization_write(r, false, &text, &len, err);
 	if (!code)
 		code = kvp_file_commit(&r->file, text, len, err);
 	free(text);

@@ -13,8 +13,8 @@ int main(void)
 	static Suite *(*const suites[])(void) = {
 		u64_suite, error_suite, strbuf_suite, file_suite, json_suite,
 		json_at_suite, number_suite, geometry_suite,
-		geometry_error_suite, compare_suite, plan_suite, pack_suite,
-		layout_suite, verify_suite,
+		geometry_error_suite, base_chunks_suite, compare_suite,
+		plan_suite, pack_suite, layout_suite, verify_suite,
 	};
 	SRunner *runner = srunner_create(NULL);
 	int run, failed;

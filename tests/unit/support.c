@@ -101,6 +101,32 @@ char *geometry_text(const char *changes)
 	return text;
 }
 
+void check_geometry_fault(const char *changes, int code, const char *message)
+{
+	struct kvp_geometry g;
+	struct kvp_error err = { 0 };
+	char *text = geometry_text(changes), expected[KVP_ERROR_MAX];
+	int got = kvp_geometry_read(&g, "g", text, strlen(text), &err);
+
+	free(text);
+	kvp_geometry_release(&g);
+	snprintf(expected, sizeof(expected), "g: %s", message);
+	ck_assert_msg(got == code && !strcmp(err.text, expected),
+		      "%s:\nseen     %s %s\nexpected %s %s", changes,
+		      kvp_code_name(got), err.text, kvp_code_name(code),
+		      expected);
+	ck_assert_int_eq(err.code, code);
+}
+
+void check_geometry_faults(const struct fault *faults, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		check_geometry_fault(faults[i].changes, faults[i].code,
+				     faults[i].message);
+}
+
 struct kvp_geometry geometry_of(const char *changes)
 {
 	char *text = geometry_text(changes);

@@ -10,43 +10,6 @@
 
 #include "unit/unit.h"
 
-struct fault {
-	const char *changes;
-	int code;
-	const char *message;	/* behind "g: " */
-};
-
-static void check_fault(const char *changes, int code, const char *message)
-{
-	struct kvp_geometry g;
-	struct kvp_error err = { 0 };
-	char *text = geometry_text(changes), expected[KVP_ERROR_MAX];
-	int got = kvp_geometry_read(&g, "g", text, strlen(text), &err);
-
-	if (!got)
-		kvp_geometry_release(&g);
-	snprintf(expected, sizeof(expected), "g: %s", message);
-	ck_assert_msg(got == code && !strcmp(err.text, expected),
-		      "%s:\nseen     %s %s\nexpected %s %s", changes,
-		      kvp_code_name(got), err.text, kvp_code_name(code),
-		      expected);
-	ck_assert_int_eq(err.code, code);
-	ck_assert_ptr_null(g.name);
-	free(text);
-}
-
-static void check_faults(const struct fault *faults, size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		check_fault(faults[i].changes, faults[i].code,
-			    faults[i].message);
-}
-
-#define CHECK_FAULTS(faults) \
-	check_faults(faults, sizeof(faults) / sizeof(*(faults)))
-
 #define KNOWN "unknown key; known here: "
 #define TWICE "given twice; one of them must go"
 #define MISSING "missing; this key is required"
@@ -191,14 +154,14 @@ START_TEST(numbers_and_sizes_have_their_type)
 				 numbers[i], wrong[j]);
 			snprintf(message, sizeof(message), "/%s: " NO_NUMBER,
 				 numbers[i]);
-			check_fault(changes, KVP_EINPUT, message);
+			check_geometry_fault(changes, KVP_EINPUT, message);
 		}
 		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 			snprintf(changes, sizeof(changes), "%s=%s", sizes[i],
 				 wrong[j]);
 			snprintf(message, sizeof(message), "/%s: " NO_BYTES,
 				 sizes[i]);
-			check_fault(changes, KVP_EINPUT, message);
+			check_geometry_fault(changes, KVP_EINPUT, message);
 		}
 	}
 }
@@ -437,15 +400,15 @@ START_TEST(names_are_checked)
 
 	CHECK_FAULTS(faults);
 	snprintf(changes, sizeof(changes), "name='%0129d'", 0);
-	check_fault(changes, KVP_EINPUT,
+	check_geometry_fault(changes, KVP_EINPUT,
 		    "/name: has 129 characters, must have 1 to 128");
 	snprintf(changes, sizeof(changes),
 		 "planes=[{'name':'%065d','bytes_per_page':1}]", 0);
-	check_fault(changes, KVP_EINPUT,
+	check_geometry_fault(changes, KVP_EINPUT,
 		    "/planes/0/name: has 65 characters, must have 1 to 64");
 	snprintf(changes, sizeof(changes), "planes=[{'name':'%062d',"
 		 "'bytes_per_page':1,'count':11}]", 0);
-	check_fault(changes, KVP_EINPUT, "/planes/0: has names of 65 "
+	check_geometry_fault(changes, KVP_EINPUT, "/planes/0: has names of 65 "
 		    "characters after expansion, must have at most 64");
 }
 END_TEST
@@ -490,7 +453,7 @@ END_TEST
 
 START_TEST(too_many_lists_are_told_as_too_few_are)
 {
-	check_fault("access={'imports':[[],[],[],[],[]]}", KVP_EINPUT,
+	check_geometry_fault("access={'imports':[[],[],[],[],[]]}", KVP_EINPUT,
 		    "/access/imports: has 5 lists, must have one for each of "
 		    "the 4 ranks");
 }
@@ -498,7 +461,8 @@ END_TEST
 
 START_TEST(a_rank_listed_twice_is_told_in_a_full_list_too)
 {
-	check_fault("access={'imports':[[0,1,2,3,1],[],[],[]]}", KVP_EINPUT,
+	check_geometry_fault("access={'imports':[[0,1,2,3,1],[],[],[]]}",
+		    KVP_EINPUT,
 		    "/access/imports/0/4: rank 1 is listed twice");
 }
 END_TEST
@@ -568,126 +532,6 @@ START_TEST(products_that_just_fit_are_taken)
 }
 END_TEST
 
-#define CHUNK(plane, offset, bytes, arena) "{'plane':" #plane \
-	",'offset':" #offset ",'bytes':" #bytes ",'arena':" #arena "}"
-/* Plane a of three granules, plane b of one; rows end at 8192, D is 0. */
-#define RECORDED(list) "pages=1;execution_rows=0;snapshot_rows=1;" \
-	"row_bytes=8192;row_stride=;planes=[{'name':'a'," \
-	"'bytes_per_page':12288},{'name':'b','bytes_per_page':4096," \
-	"'alias':false}];base_chunks=[" list "]"
-#define B_WHOLE "," CHUNK(1, 0, 4096, null)
-
-START_TEST(recorded_chunks_are_checked_one_by_one)
-{
-	static const struct fault faults[] = {
-		{ RECORDED(CHUNK(2, 0, 4096, 0)), KVP_EINPUT,
-		  "/base_chunks/0: plane is 2, must be at most 1" },
-		{ RECORDED(CHUNK(0, 0, 4096, 0) "," CHUNK(0, 4096, 0, 0)),
-		  KVP_EINPUT, "/base_chunks/1: offset 4096, bytes 0 and arena "
-		  "must be multiples of the granularity, 4096" },
-		{ RECORDED(CHUNK(0, 1, 4096, 0)), KVP_EINPUT,
-		  "/base_chunks/0: offset 1, bytes 4096 and arena must be "
-		  "multiples of the granularity, 4096" },
-		{ RECORDED(CHUNK(0, 0, 4097, 0)), KVP_EINPUT,
-		  "/base_chunks/0: offset 0, bytes 4097 and arena must be "
-		  "multiples of the granularity, 4096" },
-		{ RECORDED(CHUNK(0, 0, 4096, 2048)), KVP_EINPUT,
-		  "/base_chunks/0: offset 0, bytes 4096 and arena must be "
-		  "multiples of the granularity, 4096" },
-		{ RECORDED(CHUNK(1, 0, 4096, 0)), KVP_EINPUT,
-		  "/base_chunks/0: has a place in the arena, but plane 1 (b) "
-		  "may not be aliased" },
-	};
-
-	CHECK_FAULTS(faults);
-}
-END_TEST
-
-START_TEST(recorded_chunks_cover_every_plane_once)
-{
-	static const struct fault faults[] = {
-		{ RECORDED(""), KVP_EINPUT, "/base_chunks: cover plane 0 (a) "
-		  "to byte 0, its backing has 12288" },
-		{ RECORDED(CHUNK(0, 0, 8192, 0) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: cover plane 0 (a) to byte 8192, its backing "
-		  "has 12288" },
-		{ RECORDED(CHUNK(0, 0, 8192, 0) ","
-			   CHUNK(0, 8192, 4096, null)), KVP_EINPUT,
-		  "/base_chunks: cover plane 1 (b) to byte 0, its backing has "
-		  "4096" },
-		{ RECORDED(CHUNK(0, 4096, 8192, 0) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: leave a gap in plane 0: a chunk begins at "
-		  "4096, must begin at 0" },
-		{ RECORDED(CHUNK(0, 0, 4096, 0) "," CHUNK(0, 8192, 4096, 4096)
-			   B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: leave a gap in plane 0: a chunk begins at "
-		  "8192, must begin at 4096" },
-		{ RECORDED(CHUNK(0, 0, 8192, 0) "," CHUNK(0, 4096, 8192, null)
-			   B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: overlap in plane 0: a chunk begins at 4096, "
-		  "must begin at 8192" },
-		{ RECORDED(CHUNK(0, 0, 12288, 0) ","
-			   CHUNK(0, 12288, 4096, null) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: cover plane 0 (a) to byte 16384, its backing "
-		  "has 12288" },
-	};
-
-	CHECK_FAULTS(faults);
-}
-END_TEST
-
-START_TEST(a_recorded_chunk_past_the_backing_is_told_by_its_end)
-{
-	check_fault(RECORDED(CHUNK(0, 0, 16384, 0) B_WHOLE), KVP_EINPUT,
-		    "/base_chunks: cover plane 0 (a) to byte 16384, its "
-		    "backing has 12288");
-}
-END_TEST
-
-START_TEST(recorded_chunks_cover_the_arena_once)
-{
-	static const struct fault faults[] = {
-		{ RECORDED(CHUNK(0, 0, 4096, 0) "," CHUNK(0, 4096, 8192, null)
-			   B_WHOLE), KVP_EINPUT, "/base_chunks: cover the "
-		  "arena to byte 4096, its rows end at 8192" },
-		{ RECORDED(CHUNK(0, 0, 12288, null) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: cover the arena to byte 0, its rows end at "
-		  "8192" },
-		{ RECORDED(CHUNK(0, 0, 4096, 4096) ","
-			   CHUNK(0, 4096, 8192, null) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: leave a gap in the arena: a chunk begins at "
-		  "4096, must begin at 0" },
-		{ RECORDED(CHUNK(0, 0, 4096, 0) "," CHUNK(0, 4096, 8192, 8192)
-			   B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: leave a gap in the arena: a chunk begins at "
-		  "8192, must begin at 4096" },
-		{ RECORDED(CHUNK(0, 0, 8192, 0) "," CHUNK(0, 8192, 4096, 4096)
-			   B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: overlap in the arena: a chunk begins at 4096, "
-		  "must begin at 8192" },
-		{ RECORDED(CHUNK(0, 0, 8192, 0) "," CHUNK(0, 8192, 4096, 8192)
-			   B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: place a chunk at 8192, behind the arena's "
-		  "end 8192" },
-	};
-
-	CHECK_FAULTS(faults);
-}
-END_TEST
-
-START_TEST(recorded_chunks_begin_behind_the_dedicated_backing)
-{
-	/* One execution row of 4097 bytes: D is 8192, A is 8194. */
-	const char below[] = "pages=1;execution_rows=1;snapshot_rows=1;"
-		"row_bytes=4097;row_stride=;"
-		"planes=[{'name':'a','bytes_per_page':8192}];base_chunks=["
-		CHUNK(0, 0, 8192, 4096) "]";
-
-	check_fault(below, KVP_EINPUT, "/base_chunks: overlap in the arena: a "
-		    "chunk begins at 4096, must begin at 8192");
-}
-END_TEST
-
 Suite *geometry_error_suite(void)
 {
 	Suite *suite = suite_create("geometry_error");
@@ -710,13 +554,6 @@ Suite *geometry_error_suite(void)
 	tcase_add_test(tests, a_rank_listed_twice_is_told_in_a_full_list_too);
 	tcase_add_test(tests, products_that_overflow_are_refused);
 	tcase_add_test(tests, products_that_just_fit_are_taken);
-	tcase_add_test(tests, recorded_chunks_are_checked_one_by_one);
-	tcase_add_test(tests, recorded_chunks_cover_every_plane_once);
-	tcase_add_test(tests,
-		       a_recorded_chunk_past_the_backing_is_told_by_its_end);
-	tcase_add_test(tests, recorded_chunks_cover_the_arena_once);
-	tcase_add_test(tests,
-		       recorded_chunks_begin_behind_the_dedicated_backing);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

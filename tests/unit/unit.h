@@ -21,6 +21,7 @@ Suite *json_at_suite(void);
 Suite *number_suite(void);
 Suite *geometry_suite(void);
 Suite *geometry_error_suite(void);
+Suite *base_chunks_suite(void);
 Suite *compare_suite(void);
 Suite *plan_suite(void);
 Suite *pack_suite(void);
@@ -36,6 +37,17 @@ char *json(const char *text);
  * Values are JSON with single quotes and hold no ';' or '='.  free() it.
  */
 char *geometry_text(const char *changes);
+
+/* Texts that do not read: code, and the message behind "g: ". */
+struct fault {
+	const char *changes;
+	int code;
+	const char *message;
+};
+void check_geometry_fault(const char *changes, int code, const char *message);
+void check_geometry_faults(const struct fault *faults, size_t count);
+#define CHECK_FAULTS(faults) \
+	check_geometry_faults(faults, sizeof(faults) / sizeof(*(faults)))
 
 /* That geometry, read.  Fails the test where it does not read. */
 struct kvp_geometry geometry_of(const char *changes);

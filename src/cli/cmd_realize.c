@@ -1,0 +1,306 @@
+/*
+ * kvplan realize: a plan in, mappings on this machine's memory or GPUs, and
+ * everything given back at the end.  A rehearsal of the node: engines call
+ * the library in their own process.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/realize.h"
+
+enum {
+	HOST, GPUS, RANKS, CHECK, PUBLISH, TRACE, HOLD, WARN, JSON, HELP, OPTS
+};
+
+static const struct opt opts[OPTS] = {
+	[HOST] = { 0, "host", NULL, false,
+		   "use this machine's memory (the default)" },
+	[GPUS] = { 0, "gpus", "LIST", true,
+		   "use GPUs, such as 0,1; all visible ones without LIST" },
+	[RANKS] = { 0, "ranks", "A-B", false, "realize ranks A to B only" },
+	[CHECK] = { 0, "check", "quick|full", true,
+		    "check that memory is what the plan says" },
+	[PUBLISH] = { 0, "publish", "FILE", false,
+		      "write the capacities to FILE once all succeeded" },
+	[TRACE] = { 0, "trace", "FILE", false,
+		    "write every state and call to FILE, one JSON per line" },
+	[HOLD] = { 0, "hold", NULL, false,
+		   "keep everything until SIGINT or SIGTERM" },
+	[WARN] = { 0, "warn", "RULE", false, "findings of RULE are warnings" },
+	[JSON] = { 0, "json", NULL, false,
+		   "print capacities and access records as JSON" },
+	[HELP] = OPT_HELP,
+};
+
+/* Set by the handler, read by the library before every call. */
+static volatile sig_atomic_t interrupt_signal;
+
+static void on_signal(int number)
+{
+	interrupt_signal = number;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* Wait for a signal without losing one that comes just before. */
+static void hold(void)
+{
+	sigset_t block, before;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGTERM);
+	sigprocmask(SIG_BLOCK, &block, &before);
+	while (!interrupt_signal)
+		sigsuspend(&before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static int read_plan(struct kvp_plan *plan, const char *path,
+		     struct kvp_error *err)
+{
+	char *text = NULL;
+	size_t len;
+	int code = kvp_file_read(path, &text, &len, err);
+
+	if (!code)
+		code = kvp_plan_read(plan, kvp_file_label(path), text, len,
+				     err);
+	free(text);
+	return code;
+}
+
+/* Findings go to standard error: the answer here is the realization. */
+static bool verdict_is_good(const struct kvp_verdict *verdict)
+{
+	const struct kvp_finding *f;
+	char text[512];
+	size_t count, i;
+
+	f = kvp_verdict_findings(verdict, &count);
+	for (i = 0; i < count; i++) {
+		kvp_finding_text(&f[i], text, sizeof(text));
+		fprintf(stderr, "%s: %s\n", f[i].severity == KVP_ERROR ?
+			"error" : "warning", text);
+	}
+	return kvp_verdict_ok(verdict);
+}
+
+/* "A-B" or "A". */
+static int set_ranks(struct realize_settings *s, const char *value)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (*value < '0' || *value > '9')
+		goto bad;
+	first = last = strtoul(value, &end, 10);
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+		last = strtoul(end + 1, &end, 10);
+	if (*end || last < first || last >= KVP_RANKS_MAX)
+		goto bad;
+	s->ranks_given = true;
+	s->options.first_rank = (uint32_t)first;
+	s->options.nranks = (uint32_t)(last - first + 1);
+	return KVP_EXIT_YES;
+bad:
+	return out_usage_error("--ranks=%s: must be one rank or a range such "
+			       "as 0-7", value);
+}
+
+static int set_gpus(struct realize_settings *s, const char *value)
+{
+	unsigned long gpu;
+	char *end;
+
+	s->gpus = true;
+	for (s->ngpus = 0; value; value = *end ? end + 1 : NULL) {
+		if (*value < '0' || *value > '9' || s->ngpus == KVP_RANKS_MAX)
+			goto bad;
+		gpu = strtoul(value, &end, 10);
+		if ((*end && *end != ',') || gpu > UINT32_MAX)
+			goto bad;
+		s->gpu[s->ngpus++] = (uint32_t)gpu;
+	}
+	return KVP_EXIT_YES;
+bad:
+	return out_usage_error("--gpus: must be a list of GPU numbers such as "
+			       "0,1");
+}
+
+static int set_check(struct realize_settings *s, const char *value)
+{
+	if (value && strcmp(value, "quick") && strcmp(value, "full"))
+		return out_usage_error("--check=%s: must be quick or full",
+				       value);
+	s->options.check = value && !strcmp(value, "full") ?
+			   KVP_CHECK_FULL : KVP_CHECK_QUICK;
+	return KVP_EXIT_YES;
+}
+
+static int set_warn(struct realize_settings *s, const char *value)
+{
+	enum kvp_rule rule;
+
+	if (kvp_rule_find(value, &rule))
+		return out_usage_error("--warn=%s: no such rule; kvplan verify "
+				       "--list-rules names them", value);
+	s->rules.severity[rule] = KVP_WARNING;
+	if (rule == KVP_RULE_ENTRY_LIMIT)
+		s->options.over_limit = true;
+	return KVP_EXIT_YES;
+}
+
+static int set(struct realize_settings *s, int got, const char *value)
+{
+	switch (got) {
+	case HOST:
+		s->host = true;
+		return KVP_EXIT_YES;
+	case GPUS:
+		return set_gpus(s, value);
+	case RANKS:
+		return set_ranks(s, value);
+	case CHECK:
+		return set_check(s, value);
+	case PUBLISH:
+		s->options.publish = value;
+		return KVP_EXIT_YES;
+	case TRACE:
+		s->trace = value;
+		return KVP_EXIT_YES;
+	case HOLD:
+		s->hold = true;
+		return KVP_EXIT_YES;
+	case WARN:
+		return set_warn(s, value);
+	case JSON:
+		s->json = true;
+		return KVP_EXIT_YES;
+	default:
+		return KVP_EXIT_INPUT;
+	}
+}
+
+/* Realized: say so, hold if asked, give back. */
+static int answer(struct kvp_realization *r, const struct kvp_plan *plan,
+		  struct realize_settings *s)
+{
+	struct kvp_error err = { 0 };
+	int exit = realize_report(r, plan, s), code;
+
+	if (!exit && s->hold && !interrupt_signal) {
+		fprintf(stderr, "kvplan: holding; SIGINT or SIGTERM gives "
+			"everything back\n");
+		hold();
+	}
+	code = kvp_realization_free(r, &err);
+	return code ? out_error(&err) : exit;
+}
+
+static int realize_plan(const struct kvp_plan *plan,
+			const struct kvp_verdict *verdict,
+			struct realize_settings *s)
+{
+	struct kvp_realization *r = NULL;
+	struct kvp_backend *backend = NULL;
+	struct progress progress = { .s = s };
+	struct kvp_error err = { 0 };
+	int exit, code = realize_backend(&backend, plan, s, &err);
+
+	if (!code)
+		code = progress_begin(&progress, &err);
+	if (!code) {
+		s->options.event = progress_event;
+		s->options.cookie = &progress;
+		s->options.interrupt = &interrupt_signal;
+		code = kvp_realize(&r, plan, verdict, backend, &s->options,
+				   &err);
+		if (code)
+			realize_cure(plan, s, code, &err);
+	}
+	exit = code ? out_error(&err) : answer(r, plan, s);
+	if (code == KVP_EINTERRUPTED)
+		exit = 128 + (int)interrupt_signal;
+	exit = progress_end(&progress, exit);
+	kvp_backend_close(backend);
+	return exit;
+}
+
+static int realize_one(struct realize_settings *s, const char *path)
+{
+	struct kvp_verdict *verdict = NULL;
+	struct kvp_plan plan = { 0 };
+	struct kvp_error err = { 0 };
+	int exit, code = read_plan(&plan, path, &err);
+
+	if (!code)
+		code = kvp_verify(&plan, &s->rules, &verdict, &err);
+	if (code) {
+		exit = out_error(&err);
+	} else if (!verdict_is_good(verdict)) {
+		exit = out_usage_error("%s: the plan is not verified, nothing "
+				       "was touched", kvp_file_label(path));
+		exit = KVP_EXIT_NO;
+	} else {
+		catch_signals();
+		exit = realize_plan(&plan, verdict, s);
+	}
+	kvp_verdict_free(verdict);
+	kvp_plan_release(&plan);
+	return exit;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct realize_settings s = { 0 };
+	const char *value;
+	int got, exit;
+
+	kvp_verify_options_init(&s.rules);
+	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
+		if (got == HELP) {
+			opt_help(self);
+			return KVP_EXIT_YES;
+		}
+		exit = set(&s, got, value);
+		if (exit)
+			return exit;
+	}
+	if (s.host && s.gpus)
+		return out_usage_error("--host and --gpus contradict; give "
+				       "one of them");
+	if (argc - optind != 1)
+		return out_usage_error("realize takes one plan, %d given; see "
+				       "kvplan realize --help", argc - optind);
+	return realize_one(&s, argv[optind]);
+}
+
+const struct command cmd_realize = {
+	.name = "realize",
+	.usage = "[--host | --gpus[=LIST]] [--ranks=A-B] "
+		 "[--check[=quick|full]]\n"
+		 "                      [--publish=FILE] [--trace=FILE] [--hold] "
+		 "[--warn=RULE]\n"
+		 "                      [--json] PLAN|-",
+	.summary = "realize a plan on this machine's memory or GPUs",
+	.text = "Verifies the plan, checks that the machine suffices, then "
+		"reserves, creates, maps and\ngrants in one attempt, and gives "
+		"everything back.  A rehearsal: engines call the library\nin "
+		"their own process.",
+	.opts = opts,
+	.nopts = OPTS,
+	.run = run,
+};

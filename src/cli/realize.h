@@ -1,0 +1,59 @@
+/*
+ * What kvplan realize's files share: cmd_realize.c reads the command line
+ * and runs, realize_machine.c picks the backend and finds cures,
+ * realize_progress.c shows and traces, realize_report.c words the answer.
+ */
+#ifndef KVPLAN_CLI_REALIZE_H
+#define KVPLAN_CLI_REALIZE_H
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+struct realize_settings {
+	bool host;
+	bool gpus;
+	uint32_t gpu[KVP_RANKS_MAX];
+	size_t ngpus;		/* 0 with gpus: all visible ones */
+	bool ranks_given;
+	bool json;
+	bool hold;
+	const char *trace;
+	struct kvp_verify_options rules;
+	struct kvp_realize_options options;
+};
+
+/*
+ * The backend asked for, and options.nranks where no ranks were given.
+ * Errors: those of the backends; KVP_EREFUSED where there are fewer devices
+ * than ranks or the host does not suffice.
+ */
+int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,
+		    struct realize_settings *s, struct kvp_error *err);
+
+/* Entries too many: add to the text which merge mode would fit. */
+void realize_cure(const struct kvp_plan *plan,
+		  const struct realize_settings *s, int code,
+		  struct kvp_error *err);
+
+/* Progress on a terminal, and the trace. */
+struct progress {
+	const struct realize_settings *s;
+	FILE *trace;
+	bool terminal;
+	bool shown;
+	struct timespec begun;
+	int64_t next_ms;	/* when to show again */
+};
+
+int progress_begin(struct progress *p, struct kvp_error *err);
+void progress_event(void *cookie, const struct kvp_event *event);
+/* The exit status, made worse where the trace could not be written. */
+int progress_end(struct progress *p, int exit);
+
+/* Print what was realized. */
+int realize_report(const struct kvp_realization *r,
+		   const struct kvp_plan *plan,
+		   const struct realize_settings *s);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * What a realization is doing: a line on a terminal, and a trace for
+ * replay against a model.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/realize.h"
+
+#define SHOW_EVERY_MS 100
+
+static int64_t elapsed_ms(const struct progress *p)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - p->begun.tv_sec) * INT64_C(1000) +
+	       (now.tv_nsec - p->begun.tv_nsec) / 1000000;
+}
+
+int progress_begin(struct progress *p, struct kvp_error *err)
+{
+	clock_gettime(CLOCK_MONOTONIC, &p->begun);
+	p->terminal = isatty(STDERR_FILENO);
+	if (!p->s->trace)
+		return KVP_OK;
+	p->trace = fopen(p->s->trace, "we");
+	if (p->trace)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EIO, "%s: cannot open: %s", p->s->trace,
+			     strerror(errno));
+}
+
+static void trace(FILE *to, const struct kvp_event *e)
+{
+	fprintf(to, "{\"event\":\"%s\",\"rank\":%u,\"state\":\"%s\",\"undo\":"
+		"%s", e->kind == KVP_EVENT_STATE ? "state" : "call", e->rank,
+		kvp_state_name(e->state), e->undo ? "true" : "false");
+	if (e->kind == KVP_EVENT_CALL)
+		fprintf(to, ",\"call\":\"%s\",\"outcome\":\"%s\",\"address\":"
+			"%llu,\"bytes\":%llu", e->call, kvp_code_name(e->code),
+			(unsigned long long)e->address,
+			(unsigned long long)e->bytes);
+	fprintf(to, ",\"entries\":%llu}\n", (unsigned long long)e->entries);
+}
+
+/* Entries take nearly all of the time, so they tell what is left. */
+static void show(struct progress *p, const struct kvp_event *e, int64_t ms)
+{
+	int64_t left = e->entries ? (int64_t)((double)ms *
+		(double)(e->entries_total - e->entries) /
+		(double)e->entries) : 0;
+
+	fprintf(stderr, "\r%s rank %u: %llu of %llu calls, %llu of %llu "
+		"entries, %lld s left \033[K", kvp_state_name(e->state),
+		e->rank, (unsigned long long)e->calls_done,
+		(unsigned long long)e->calls_total,
+		(unsigned long long)e->entries,
+		(unsigned long long)e->entries_total,
+		(long long)(left / 1000));
+	p->shown = true;
+}
+
+void progress_event(void *cookie, const struct kvp_event *event)
+{
+	struct progress *p = cookie;
+	int64_t ms;
+
+	if (p->trace)
+		trace(p->trace, event);
+	/* Reading the clock at every call would cost as much as the call. */
+	if (!p->terminal || (event->calls_done & 63))
+		return;
+	ms = elapsed_ms(p);
+	if (ms < p->next_ms)
+		return;
+	p->next_ms = ms + SHOW_EVERY_MS;
+	show(p, event, ms);
+}
+
+int progress_end(struct progress *p, int exit)
+{
+	if (p->shown)
+		fprintf(stderr, "\r\033[K");
+	if (p->trace && (ferror(p->trace) | fclose(p->trace))) {
+		fprintf(stderr, "kvplan: error: %s: cannot write: %s\n",
+			p->s->trace, strerror(errno));
+		return exit ? exit : KVP_EXIT_ENVIRONMENT;
+	}
+	return exit;
+}

@@ -1,0 +1,78 @@
+/*
+ * What was realized, as a line for people or JSON for programs.
+ */
+#include <stdlib.h>
+
+#include "cli/realize.h"
+
+#define N(value) out_number(value).text
+
+/* The fewest and most readers any record has. */
+static void reader_range(const struct kvp_access_record *records, size_t count,
+			 size_t *least, size_t *most)
+{
+	size_t i;
+
+	*least = *most = count ? records[0].nreaders : 0;
+	for (i = 0; i < count; i++) {
+		if (records[i].nreaders < *least)
+			*least = records[i].nreaders;
+		if (records[i].nreaders > *most)
+			*most = records[i].nreaders;
+	}
+}
+
+static int report_text(const struct kvp_realization *r,
+		       const struct kvp_plan *plan,
+		       const struct realize_settings *s)
+{
+	static const char *const checks[] = {
+		[KVP_CHECK_NONE] = "not checked",
+		[KVP_CHECK_QUICK] = "checked quick",
+		[KVP_CHECK_FULL] = "checked full",
+	};
+	const struct kvp_access_record *records;
+	struct strbuf b = { 0 };
+	struct kvp_error err;
+	size_t count, least, most, len;
+	char *text;
+	int code;
+
+	records = kvp_realization_access(r, &count);
+	reader_range(records, count, &least, &most);
+	strbuf_printf(&b, "REALIZED %u of %s ranks, mode %s, %s chunks each, "
+		      "%s table entries, %s; %s access records with ",
+		      s->options.nranks, N(plan->geometry.ranks),
+		      kvp_merge_name(plan->merge), N(plan->nchunks),
+		      N(kvp_realization_entries(r)), checks[s->options.check],
+		      N(count));
+	if (least == most)
+		strbuf_printf(&b, "exactly %zu readers\n", most);
+	else
+		strbuf_printf(&b, "%zu to %zu readers\n", least, most);
+	code = strbuf_detach(&b, &text, &len, &err);
+	if (code)
+		return out_error(&err);
+	code = out_text(text, len);
+	free(text);
+	return code;
+}
+
+int realize_report(const struct kvp_realization *r,
+		   const struct kvp_plan *plan,
+		   const struct realize_settings *s)
+{
+	struct kvp_error err;
+	char *text;
+	size_t len;
+	int code;
+
+	if (!s->json)
+		return report_text(r, plan, s);
+	code = kvp_realization_write(r, true, &text, &len, &err);
+	if (code)
+		return out_error(&err);
+	code = out_text(text, len);
+	free(text);
+	return code;
+}
