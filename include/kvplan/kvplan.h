@@ -9,7 +9,8 @@
  *   realize.h    verified plan -> mappings, on a backend of backend.h
  *   owners.h     who holds which page and row at run time
  *
- * Thread safety: the library has no state.  Calls on different objects may
+ * Thread safety: the library has no state of its own (cJSON, which decodes
+ * escaped strings, notes the place of its last error; nobody reads it).  Calls on different objects may
  * run at the same time; one object must not be changed while it is used.
  */
 #ifndef KVPLAN_KVPLAN_H

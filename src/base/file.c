@@ -105,8 +105,9 @@ static int write_all(int fd, const char *text, size_t len)
 static void sync_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
-	int fd = open(dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) :
+			    strdup(".");
+	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	if (fd >= 0) {
 		fsync(fd);
@@ -159,10 +160,11 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 
 	*f = (struct kvp_file_out){ .fd = -1 };
 	f->target = realpath(path, NULL);	/* write through a link */
+	if (!f->target && errno == ENOENT)
+		f->target = strdup(path);	/* a new file */
 	if (!f->target)
-		f->target = strdup(path);
-	if (!f->target)
-		return kvp_error_nomem(err);
+		return errno == ENOMEM ? kvp_error_nomem(err) :
+					 io_error(err, "write", path);
 	code = !stat(f->target, &st) && !S_ISREG(st.st_mode) ?
 		open_target(f, err) : open_beside(f, err);
 	if (code)

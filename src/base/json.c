@@ -156,7 +156,10 @@ static const char *skip_value(const char *p, const char *end)
 	return p;
 }
 
-/* Decode the string at p; NULL when there is no memory. */
+/*
+ * Decode the string at p; NULL when there is no memory.  Without an escape
+ * it stands in the text as it is.
+ */
 static char *decode(const char *p, const char *end)
 {
 	const char *past = skip_string(p);
@@ -165,6 +168,8 @@ static char *decode(const char *p, const char *end)
 
 	assert(past <= end);
 	(void)end;
+	if (!memchr(p, '\\', (size_t)(past - p)))
+		return strndup(p + 1, (size_t)(past - p) - 2);
 	item = cJSON_ParseWithLength(p, (size_t)(past - p));
 	if (item) {
 		text = item->valuestring;
@@ -195,19 +200,28 @@ static int key_is(const char *p, const char *end, const char *name, bool *is,
 	return KVP_OK;
 }
 
+/* A key as it stands in a JSON pointer (RFC 6901), cut to 60 bytes. */
+static void pointer_token(char *to, const char *key, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && i < 60; i++) {
+		if (key[i] == '~' || key[i] == '/')
+			*to++ = '~';
+		*to++ = key[i] == '~' ? '0' : key[i] == '/' ? '1' : key[i];
+	}
+	*to = '\0';
+}
+
 static int unknown_key(const struct json_at *at, const char *p,
 		       const struct json_field *fields, size_t count,
 		       struct kvp_error *err)
 {
-	char known[512] = "", shown[KVP_ERROR_MAX / 16];
-	size_t i, used = 0, len = (size_t)(skip_string(p) - p) - 2;
+	char known[512] = "", shown[128];
+	size_t i, used = 0;
 	struct json_at member = *at;
 
-	snprintf(shown, sizeof(shown), "%.*s", (int)(len > 60 ? 60 : len),
-		 p + 1);
-	for (i = 0; shown[i]; i++)
-		if (shown[i] < 0x20 || shown[i] > 0x7e)
-			shown[i] = '?';
+	pointer_token(shown, p + 1, (size_t)(skip_string(p) - p) - 2);
 	for (i = 0; i < count && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used,
 					 "%s%s", i ? ", " : "",
@@ -359,8 +373,7 @@ int json_bool(const struct json_at *at, bool *out, struct kvp_error *err)
 	return code;
 }
 
-static int decode_string(const struct json_at *at, char **out,
-			 struct kvp_error *err)
+int json_text(const struct json_at *at, char **out, struct kvp_error *err)
 {
 	int code = expect(at, JSON_STRING, "a string", err);
 
@@ -390,7 +403,7 @@ int json_string(const struct json_at *at, size_t most, char **out,
 	bool printable;
 	size_t count;
 	char *text;
-	int code = decode_string(at, &text, err);
+	int code = json_text(at, &text, err);
 
 	if (code)
 		return code;
@@ -414,7 +427,7 @@ int json_choice(const struct json_at *at, const char *const *names,
 	char known[128] = "";
 	size_t i, used = 0;
 	char *text;
-	int code = decode_string(at, &text, err);
+	int code = json_text(at, &text, err);
 
 	if (code)
 		return code;

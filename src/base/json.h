@@ -83,8 +83,8 @@ int json_list_count(const struct json_at *at, size_t most, size_t *count,
 		    struct kvp_error *err);
 
 /*
- * Scalars.  All answer KVP_EINPUT where type or range are wrong and leave
- * *out untouched then.
+ * Scalars.  All answer KVP_EINPUT for a wrong type or a value below the
+ * range, KVP_ELIMIT for one above it, and leave *out untouched then.
  */
 int json_u64(const struct json_at *at, uint64_t low, uint64_t high,
 	     uint64_t *out, struct kvp_error *err);
@@ -93,6 +93,9 @@ int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
 int json_bool(const struct json_at *at, bool *out, struct kvp_error *err);
 int json_choice(const struct json_at *at, const char *const *names,
 		size_t count, size_t *out, struct kvp_error *err);
+
+/* Any string, decoded; free() *out.  Errors: KVP_EINPUT, KVP_ENOMEM. */
+int json_text(const struct json_at *at, char **out, struct kvp_error *err);
 
 /*
  * A string of 1..most characters, all printable; free() *out.

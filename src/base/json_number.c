@@ -3,6 +3,7 @@
  * digits say so ("2.0", "1e3"), however it is written, and is refused when
  * they do not, however small the fraction.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -134,43 +135,59 @@ int json_u64(const struct json_at *at, uint64_t low, uint64_t high,
 	return code ? code : in_range(at, low, high, value, out, err);
 }
 
-/* The factor of a unit at p that ends with the closing quote; 0: none. */
-static uint64_t unit_factor(const char *p)
+/* The factor of a unit; 0: none of that name. */
+static uint64_t unit_factor(const char *unit)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	size_t i, len;
+	size_t i;
 
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		len = strlen(units[i]);
-		if (!strncmp(p, units[i], len) && p[len] == '"')
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i]))
 			return UINT64_C(1) << (10 * i);
-	}
 	return 0;
 }
 
-int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
-	       struct kvp_error *err)
+static int bad_bytes(const struct json_at *at, struct kvp_error *err)
+{
+	return json_fail(at, err, KVP_EINPUT, "must be a whole number of "
+		"bytes or text such as \"2 MiB\" (B, KiB, MiB, GiB, TiB)");
+}
+
+static int parse_bytes(const struct json_at *at, const char *p, uint64_t low,
+		       uint64_t *out, struct kvp_error *err)
 {
 	uint64_t value = 0, factor;
-	const char *p = at->p;
 
-	if (json_type(at) == JSON_NUMBER)
-		return json_u64(at, low, JSON_NUMBER_MAX, out, err);
-	if (json_type(at) != JSON_STRING || p[1] < '0' || p[1] > '9')
-		goto bad;
-	for (p++; *p >= '0' && *p <= '9'; p++)
+	if (*p < '0' || *p > '9')
+		return bad_bytes(at, err);
+	for (; *p >= '0' && *p <= '9'; p++)
 		if (value <= JSON_NUMBER_MAX)
 			value = value * 10 + (uint64_t)(*p - '0');
 	if (*p == ' ')
 		p++;
 	factor = unit_factor(p);
 	if (!factor)
-		goto bad;
+		return bad_bytes(at, err);
 	if (value > JSON_NUMBER_MAX / factor)
 		return json_fail(at, err, KVP_EINPUT, "is more than "
 			"9007199254740991 bytes (2^53 - 1)");
 	return in_range(at, low, JSON_NUMBER_MAX, value * factor, out, err);
-bad:
-	return json_fail(at, err, KVP_EINPUT, "must be a whole number of bytes "
-		"or text such as \"2 MiB\" (B, KiB, MiB, GiB, TiB)");
+}
+
+int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
+	       struct kvp_error *err)
+{
+	char *text;
+	int code;
+
+	if (json_type(at) == JSON_NUMBER)
+		return json_u64(at, low, JSON_NUMBER_MAX, out, err);
+	if (json_type(at) != JSON_STRING)
+		return bad_bytes(at, err);
+	code = json_text(at, &text, err);
+	if (code)
+		return code;
+	code = parse_bytes(at, text, low, out, err);
+	free(text);
+	return code;
 }

@@ -8,4 +8,9 @@
 #define KVP_VERSION "unknown"
 #endif
 
+static inline const char *version_text(void)
+{
+	return KVP_VERSION;
+}
+
 #endif

@@ -82,7 +82,7 @@ static int read_arguments(int argc, char **argv,
 		case 'h':
 			return print_usage();
 		case 'v':
-			puts("kvcheck " KVP_VERSION);
+			printf("kvcheck %s\n", version_text());
 			return KVP_EXIT_YES;
 		default:
 			fprintf(stderr, "kvcheck: error: option %s is unknown "

@@ -66,7 +66,7 @@ static int dispatch(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return usage();
 	if (!strcmp(argv[1], "--version")) {
-		printf("kvplan %s\n", KVP_VERSION);
+		printf("kvplan %s\n", version_text());
 		return KVP_EXIT_YES;
 	}
 	if (!strcmp(argv[1], "help"))

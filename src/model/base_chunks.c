@@ -88,16 +88,16 @@ static int check_planes(const struct kvp_geometry *g, const struct json_at *at,
 			if (c->offset != next)
 				return misplaced(at, "plane", plane, c->offset,
 						 next, err);
-			if (c->bytes > backing - next)
-				break;
 			next += c->bytes;
+			if (next > backing)
+				break;
 		}
-		if (next != backing || (c < end && c->plane == plane))
+		if (next != backing)
 			return json_fail(at, err, KVP_EINPUT,
 				"cover plane %zu (%s) to byte %llu, its "
 				"backing has %llu", plane,
-				g->planes[plane].name, (unsigned long long)
-				(next == backing ? next + c->bytes : next),
+				g->planes[plane].name,
+				(unsigned long long)next,
 				(unsigned long long)backing);
 	}
 	return KVP_OK;

@@ -32,7 +32,7 @@ int ranks_read(struct kvp_ranks *list, const struct json_at *at,
 	struct json_at element;
 	uint64_t rank = 0;
 	size_t count;
-	int code = json_list_count(at, ranks, &count, err);
+	int code = json_list_count(at, KVP_RANKS_MAX, &count, err);
 
 	if (code)
 		return code;
@@ -73,7 +73,7 @@ static int read_lists(struct kvp_ranks *lists, const struct json_at *at,
 	struct json_list walk;
 	struct json_at element;
 	size_t count = 0, i;
-	int code = json_list_count(at, ranks, &count, err);
+	int code = json_list_count(at, KVP_RANKS_MAX, &count, err);
 
 	if (!code && count != ranks)
 		code = json_fail(at, err, KVP_EINPUT,

@@ -25,6 +25,9 @@
 /* CU_MEM_HANDLE_TYPE_FABRIC, which older headers do not have. */
 #define HANDLE_TYPE_FABRIC 8
 
+#define MAPS CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+#define RDMA CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+
 _Static_assert((int)KVP_NO_ACCESS == (int)CU_MEM_ACCESS_FLAGS_PROT_NONE &&
 	       (int)KVP_READ == (int)CU_MEM_ACCESS_FLAGS_PROT_READ &&
 	       (int)KVP_READWRITE == (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
@@ -40,7 +43,7 @@ struct gpu {
 	CUstream stream;
 	uint64_t granularity;
 	bool rdma;
-	bool busy;		/* fills may still run */
+	bool busy;		/* fills or copies may still run */
 };
 
 struct cuda {
@@ -56,12 +59,11 @@ struct cuda {
 /* One driver call; its text names it as the driver's manual does. */
 #define CALL(c, err, name, args) \
 	cuda_api_result(&(c)->api, "cu" #name, (c)->api.name args, (err))
-/* The same as the last one under enter(). */
+/* One that ends what enter() began. */
 #define LAST(c, err, name, args) leave((c), CALL(c, err, name, args))
 
 static struct cuda *cuda_of(struct kvp_backend *b)
 {
-	assert(b);
 	return (struct cuda *)b;
 }
 
@@ -96,20 +98,20 @@ static int leave(struct cuda *c, int rc)
 }
 
 /*
- * Wait for every fill still running: the driver does not before it unmaps,
- * and a GPU that writes where nothing is mapped loses its context.  What the
- * fills met is not the unmap's error.
+ * Wait for whatever still runs: the driver does not before it unmaps, and a
+ * GPU that works where nothing is mapped loses its context.  What the work
+ * met is not the unmap's error.
  */
 static void settle(struct cuda *c)
 {
+	struct gpu *g;
 	uint32_t i;
 
 	for (i = 0; i < c->base.devices; i++) {
-		if (!c->gpus[i].busy || enter(c, i, NULL))
-			continue;
-		(void)c->api.StreamSynchronize(c->gpus[i].stream);
-		c->gpus[i].busy = false;
-		leave(c, KVP_OK);
+		g = &c->gpus[i];
+		if (g->busy && !enter(c, i, NULL))
+			g->busy = LAST(c, NULL, StreamSynchronize,
+				       (g->stream)) != KVP_OK;
 	}
 }
 
@@ -160,15 +162,15 @@ static int cuda_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 		     bool *can, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	CUdevice from = gpu_of(c, device)->device;
-	CUdevice to = gpu_of(c, owner)->device;
 	int answer = 1;
 	int rc = KVP_OK;
 
 	assert(can);
 	/* The driver denies that a GPU is its own peer. */
 	if (device != owner)
-		rc = CALL(c, err, DeviceCanAccessPeer, (&answer, from, to));
+		rc = CALL(c, err, DeviceCanAccessPeer,
+			  (&answer, gpu_of(c, device)->device,
+			   gpu_of(c, owner)->device));
 	if (!rc)
 		*can = answer != 0;
 	return rc;
@@ -197,10 +199,9 @@ static int refuse_place(struct cuda *c, uint64_t got, uint64_t bytes,
 	int rc = c->base.ops->unreserve(&c->base, got, bytes, err);
 
 	if (rc)
-		return kvp_error_wrap(err, rc, "0x%" PRIx64
-				      " is not free and 0x%" PRIx64 ", offered"
-				      " instead, cannot be given back",
-				      wanted, got);
+		return kvp_error_wrap(err, rc, "0x%" PRIx64 " is not free, and"
+				      " cannot give back 0x%" PRIx64, wanted,
+				      got);
 	return kvp_error_set(err, KVP_EDRIVER, "cuMemAddressReserve: 0x%"
 			     PRIx64 " is not free, the driver offers 0x%"
 			     PRIx64, wanted, got);
@@ -456,13 +457,11 @@ static int want_buffers(struct cuda *c, struct kvp_error *err)
 	size_t i;
 	int rc = KVP_OK;
 
-	for (i = 0; !rc && i < 2; i++) {
-		if (c->buffers[i])
-			continue;
-		rc = CALL(c, err, MemHostAlloc,
-			  (&c->buffers[i], BUFFER_BYTES,
-			   CU_MEMHOSTALLOC_PORTABLE));
-	}
+	for (i = 0; !rc && i < 2; i++)
+		if (!c->buffers[i])
+			rc = CALL(c, err, MemHostAlloc,
+				  (&c->buffers[i], BUFFER_BYTES,
+				   CU_MEMHOSTALLOC_PORTABLE));
 	return rc;
 }
 
@@ -476,17 +475,22 @@ static int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
 	int rc;
 
 	assert(same_bytes);
+	if (!bytes) {
+		*same_bytes = 0;
+		return KVP_OK;
+	}
 	rc = enter(c, device, err);
 	if (rc)
 		return rc;
+	g->busy = true;
 	rc = want_buffers(c, err);
-	if (!rc && bytes)
+	if (!rc)
 		rc = match_pieces(c, g->stream, address, bytes, pattern, &same,
 				  err);
 	/* A copy ahead may still be writing into its buffer. */
 	if (rc || same < bytes)
-		(void)c->api.StreamSynchronize(g->stream);
-	if (bytes)
+		g->busy = CALL(c, NULL, StreamSynchronize, (g->stream)) != 0;
+	else
 		g->busy = false;
 	leave(c, rc);
 	if (!rc)
@@ -500,10 +504,10 @@ static int cuda_synchronize(struct kvp_backend *b, uint32_t device,
 	struct cuda *c = cuda_of(b);
 	int rc = enter(c, device, err);
 
-	if (!rc) {
+	if (!rc)
 		rc = LAST(c, err, CtxSynchronize, ());
+	if (!rc)
 		gpu_of(c, device)->busy = false;
-	}
 	return rc;
 }
 
@@ -582,17 +586,14 @@ static int open_gpu(struct cuda *c, uint32_t device, uint32_t ordinal,
 	int rc = CALL(c, err, DeviceGet, (&g->device, (int)ordinal));
 
 	if (!rc)
-		rc = CALL(c, err, DeviceGetAttribute, (&maps,
-			  CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-			  g->device));
+		rc = CALL(c, err, DeviceGetAttribute, (&maps, MAPS,
+						       g->device));
 	if (!rc && !maps)
 		rc = kvp_error_set(err, KVP_EUNAVAILABLE, "GPU %" PRIu32
 				   " has no virtual memory management",
 				   ordinal);
 	/* Drivers before CUDA 11.3 do not know the question: no. */
-	if (!rc && !c->api.DeviceGetAttribute(&rdma,
-		   CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED,
-		   g->device))
+	if (!rc && !c->api.DeviceGetAttribute(&rdma, RDMA, g->device))
 		g->rdma = rdma != 0;
 	if (!rc)
 		rc = CALL(c, err, DevicePrimaryCtxRetain, (&g->context,
@@ -691,9 +692,8 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 	(void)b;
 	(void)devices;
 	(void)count;
-	return kvp_error_set(err, KVP_EUNAVAILABLE,
-			     "built without the CUDA headers (cuda.h and"
-			     " cudaTypedefs.h): no GPU can be used");
+	return kvp_error_set(err, KVP_EUNAVAILABLE, "built without the CUDA"
+			     " headers cuda.h and cudaTypedefs.h");
 }
 
 #endif

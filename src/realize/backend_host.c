@@ -209,6 +209,8 @@ static int host_reserve(struct kvp_backend *b, uint64_t bytes,
 		code = kvp_error_nomem(err);
 	if (code)
 		goto done;
+	if (!h->spare)
+		h->spare = host_spare_make();
 	code = wanted ? reserve_there(bytes, wanted, err) :
 			reserve_anywhere(h, bytes, &at, err);
 	if (code)

@@ -150,7 +150,7 @@ static void write_all(struct strbuf *b, const struct kvp_realization *r,
 	text_member(b, "merge", kvp_merge_name(r->plan->merge));
 	text_member(b, "backend", r->caller.backend->name);
 	text_member(b, "driver", r->devices[0].driver);
-	text_member(b, "version", KVP_VERSION);
+	text_member(b, "version", version_text());
 	member(b, "ranks_total", g->ranks);
 	strbuf_str(b, complete ? ",\n\"complete\":true" :
 				 ",\n\"complete\":false");

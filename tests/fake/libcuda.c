@@ -51,6 +51,12 @@ CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
 #define JUNK UINT32_C(0xdeadbeef)
 #define UNTOLD 0xff
 
+/* The attributes it has. */
+#define MAPS CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+#define POSIX_FD \
+	CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
+#define RDMA CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+
 /* Bytes up to `end` hold the pattern: byte x holds its byte x % 4. */
 struct run {
 	uint32_t end;
@@ -1299,10 +1305,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
 	if (!rc && no_gpu(dev))
 		rc = CUDA_ERROR_INVALID_DEVICE;
 	if (!rc)
-		*value =
-a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
-a == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED ||
-a == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED;
+		*value = a == MAPS || a == POSIX_FD || a == RDMA;
 	return end(rc);
 }
 

@@ -15,6 +15,7 @@ int main(void)
 		json_at_suite, number_suite, geometry_suite,
 		geometry_error_suite, base_chunks_suite, compare_suite,
 		plan_suite, pack_suite, layout_suite, verify_suite,
+		alias_check_suite,
 	};
 	SRunner *runner = srunner_create(NULL);
 	int run, failed;

@@ -135,7 +135,7 @@ END_TEST
 START_TEST(an_unknown_key_is_shown_short_and_printable)
 {
 	check_object_fails("{'a\xc3\xa4\x7f':1}",
-		"t: /a???: unknown key; known here: one, two, three");
+		"t: /aä?: unknown key; known here: one, two, three");
 	check_object_fails("{'0123456789012345678901234567890123456789"
 			   "01234567890123456789tail':1}",
 		"t: /0123456789012345678901234567890123456789"

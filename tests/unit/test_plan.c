@@ -344,6 +344,7 @@ START_TEST(wrong_plans_that_the_format_can_express_are_taken)
 		{ "'rows'", "'rank':0", "'rank':1023" },
 		{ "'rows'", "'readers':[0,1", "'readers':[1" },
 		{ "'summary'", "'chunks':", "'chunks':1" },
+		{ "'summary'", "true", "false" },
 		{ "'entries'", "'per_rank':[", "'per_rank':[1," },
 		{ "'dedicated_bytes'", "'dedicated_bytes':",
 		  "'dedicated_bytes':1" },

@@ -204,6 +204,31 @@ START_TEST(a_failed_rule_silences_those_that_need_it)
 }
 END_TEST
 
+/* A mere warning, and yet nothing that needs the rule was judged. */
+START_TEST(rules_that_a_warning_silences_say_so)
+{
+	struct kvp_plan plan = plan_of("", KVP_MERGE_ROW);
+	struct kvp_verify_options options;
+	struct kvp_verdict *verdict;
+	const struct kvp_finding *f;
+	size_t count;
+
+	kvp_verify_options_init(&options);
+	options.severity[KVP_RULE_ALIGNMENT] = KVP_WARNING;
+	plan.chunks[0].offset++;
+	verdict = verdict_of(&plan, &options);
+	f = kvp_verdict_findings(verdict, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_int_eq(f[0].rule, KVP_RULE_ALIGNMENT);
+	ck_assert_int_eq(f[0].severity, KVP_WARNING);
+	ck_assert_int_eq(f[1].rule, KVP_RULE_PLANE_COVERAGE);
+	ck_assert_int_eq(f[1].severity, KVP_ERROR);
+	ck_assert(!kvp_verdict_ok(verdict));
+	kvp_verdict_free(verdict);
+	kvp_plan_release(&plan);
+}
+END_TEST
+
 START_TEST(a_verdict_is_for_the_plan_it_was_reached_for)
 {
 	struct kvp_plan plan = plan_of("", KVP_MERGE_ROW);
@@ -307,6 +332,7 @@ Suite *verify_suite(void)
 	tcase_add_test(tests, one_warning_does_not_hide_another_error);
 	tcase_add_test(tests, findings_come_by_rule_and_place);
 	tcase_add_test(tests, a_failed_rule_silences_those_that_need_it);
+	tcase_add_test(tests, rules_that_a_warning_silences_say_so);
 	tcase_add_test(tests, a_verdict_is_for_the_plan_it_was_reached_for);
 	tcase_add_test(tests,
 		       a_plan_whose_geometry_has_no_layout_is_not_judged);

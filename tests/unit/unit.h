@@ -27,6 +27,7 @@ Suite *plan_suite(void);
 Suite *pack_suite(void);
 Suite *layout_suite(void);
 Suite *verify_suite(void);
+Suite *alias_check_suite(void);
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);
