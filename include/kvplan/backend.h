@@ -50,7 +50,8 @@ struct kvp_create {
 	uint32_t device;
 	uint64_t bytes;
 	enum kvp_handle_type handle_type;
-	bool rdma;		/* usable by GPUDirect RDMA */
+	bool rdma;		/* usable by GPUDirect RDMA; refused where
+				   the device cannot */
 };
 
 struct kvp_device_info {
@@ -83,9 +84,11 @@ struct kvp_backend_ops {
 	/* bytes is the handle's whole length. */
 	int (*map)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		   kvp_handle handle, struct kvp_error *err);
+	/* Waits for fills that still run. */
 	int (*unmap)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		     struct kvp_error *err);
-	/* One whole mapping; all of its grants at once. */
+	/* One whole mapping; all of its grants at once, each device named
+	   once at most. */
 	int (*grant)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		     const struct kvp_grant *grants, size_t count,
 		     struct kvp_error *err);
@@ -95,7 +98,8 @@ struct kvp_backend_ops {
 	/*
 	 * Write, as `device`, a pattern of four bytes: the byte at address x
 	 * is byte x % 4 of the pattern, little end first.  Any address and
-	 * length.  Ordered after earlier fills of the device only.
+	 * length.  Ordered after earlier fills of the device only.  A fill
+	 * that fails may have written some of its bytes.
 	 */
 	int (*fill)(struct kvp_backend *b, uint32_t device, uint64_t address,
 		    uint64_t bytes, uint32_t pattern, struct kvp_error *err);
@@ -135,9 +139,10 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
  * ordinal of device i; NULL with count 0 takes every visible GPU.  Uses
  * primary contexts and leaves the calling thread's current context as it
  * was after every call.
+ * libcuda stays loaded after close.
  * Errors: KVP_EUNAVAILABLE (no driver, no GPU, or built without the CUDA
- * headers), KVP_EINPUT (no such ordinal, one given twice), KVP_EDRIVER,
- * KVP_ENOMEM.
+ * headers), KVP_EINPUT (no such ordinal, one given twice), KVP_EEXHAUSTED (a
+ * full GPU has no room for a context), KVP_EDRIVER, KVP_ENOMEM.
  */
 int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		     size_t count, struct kvp_error *err);

@@ -61,7 +61,7 @@ void backend_pattern_write(void *to, uint64_t address, uint64_t bytes,
 	}
 }
 
-/* Written so that compilers make vector instructions of it. */
+/* No branch within, so that compilers make vector instructions of it. */
 static bool words_same(const unsigned char *p, uint64_t word)
 {
 	uint64_t differ = 0, each;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "realize/alias_check.h"
+#include "realize/alias_work.h"
 #include "unit/unit.h"
 
 #define G UINT64_C(4096)
@@ -232,6 +232,37 @@ static const char *const geometries[] = {
 };
 #define GEOMETRIES ((int)(sizeof(geometries) / sizeof(*geometries)))
 
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+START_TEST(patterns_are_distinct_and_rows_differ_from_pages_in_every_byte)
+{
+	enum { EACH = 50000 };
+	const uint64_t last = (UINT64_C(1) << 28) - 2;
+	uint32_t *all = malloc(2 * EACH * sizeof(*all));
+	size_t i;
+
+	ck_assert_ptr_nonnull(all);
+	for (i = 0; i < EACH; i++) {
+		/* Both ends: the last one before they repeat included. */
+		all[i] = alias_page_pattern(i % 2 ? last - i : i);
+		all[EACH + i] = alias_row_pattern(i % 2 ? last - i : i);
+		ck_assert_uint_eq(all[i] & 0x80808080, 0);
+		ck_assert_uint_eq(all[EACH + i] & 0x80808080, 0x80808080);
+	}
+	qsort(all, 2 * EACH, sizeof(*all), by_value);
+	ck_assert_uint_ne(all[0], 0);
+	for (i = 1; i < 2 * EACH; i++)
+		ck_assert_uint_ne(all[i - 1], all[i]);
+	ck_assert_uint_eq(alias_page_pattern(last + 1), alias_page_pattern(0));
+	free(all);
+}
+END_TEST
+
 START_TEST(right_mappings_pass_merged_and_unmerged)
 {
 	int merge;
@@ -443,7 +474,8 @@ START_TEST(a_row_that_hides_a_page_it_has_alone_is_found)
 		"pages=70;snapshot_rows=3;row_bytes=81000;row_stride=81001;"
 		"planes=[{'name': 'kv', 'count': 3, 'bytes_per_page': 1023},"
 		" {'name': 'x', 'bytes_per_page': 4099}]",
-		"pages=20001;planes=[{'name': 'kv', 'bytes_per_page': 7}]",
+		/* A single byte has to do. */
+		"pages=20001;planes=[{'name': 'kv', 'bytes_per_page': 1}]",
 	};
 	struct rig r, all;
 	uint64_t page, step = _i == 3 ? 97 : 1;
@@ -458,9 +490,6 @@ START_TEST(a_row_that_hides_a_page_it_has_alone_is_found)
 				continue;
 			rig_new(&r, lies[_i], KVP_MERGE_SPAN);
 			drop_page(&r.plan, row, page);
-			snprintf(text, sizeof(text), ": row %zu, arena bytes",
-				 row);
-			check_depth(&r, KVP_CHECK_FULL, KVP_EFAILED, text);
 			snprintf(text, sizeof(text), ", page %llu",
 				 (unsigned long long)page);
 			check_depth(&r, KVP_CHECK_FULL, KVP_EFAILED, text);
@@ -505,18 +534,16 @@ START_TEST(a_page_that_two_rows_share_is_blocked_until_both_are_free)
 }
 END_TEST
 
-START_TEST(rows_beyond_the_geometry_and_false_pages_touch_nothing)
+START_TEST(an_execution_row_that_shares_memory_with_pages_is_found)
 {
 	struct rig r;
-	struct kvp_span *span;
 
+	/* Row 0 and its pages, taken for an execution row. */
 	rig_new(&r, PLAIN, KVP_MERGE_ROW);
-	/* The arena is large enough; the geometry knows one row less. */
-	r.plan.geometry.snapshot_rows--;
-	check_both(&r, KVP_OK, "");
-	span = &r.plan.spans[r.plan.rows[0].first];
-	span->end = r.plan.geometry.pages + 1;
-	check_both(&r, KVP_EINPUT, "");
+	r.plan.geometry.execution_rows = 2;
+	r.plan.geometry.snapshot_rows = 0;
+	check_both(&r, KVP_EFAILED, ": execution row 1, arena bytes "
+		   "[32768, 65536): byte 32768 is not what was written");
 	rig_release(&r);
 }
 END_TEST
@@ -564,6 +591,30 @@ static unsigned *fills_of(struct rig *r, size_t plane, enum kvp_check depth)
 	r->caller.event = NULL;
 	return w.fills;
 }
+
+START_TEST(rows_beyond_the_geometry_and_false_pages_touch_nothing)
+{
+	struct rig r;
+	struct kvp_span *span;
+	unsigned *fills;
+	uint64_t i;
+
+	rig_new(&r, PLAIN, KVP_MERGE_ROW);
+	/* The arena is large enough; the geometry knows one row less. */
+	r.plan.geometry.snapshot_rows--;
+	check_both(&r, KVP_OK, "");
+	realize(&r);
+	fills = fills_of(&r, PLANES, KVP_CHECK_FULL);
+	for (i = 6 * 32768; i < r.arena_bytes; i++)
+		ck_assert_uint_eq(fills[i], 0);
+	free(fills);
+	kvp_backend_close(r.backend);
+	span = &r.plan.spans[r.plan.rows[0].first];
+	span->end = r.plan.geometry.pages + 1;
+	check_both(&r, KVP_EINPUT, "");
+	rig_release(&r);
+}
+END_TEST
 
 #define PADDED \
 	"pages=33;snapshot_rows=7;execution_rows=1;row_bytes=9001;" \
@@ -700,7 +751,6 @@ START_TEST(a_wrong_byte_without_an_error_struct_still_gives_the_code)
 }
 END_TEST
 
-/* One byte after the other, whatever granule is wrong first. */
 START_TEST(any_two_chunks_swapped_are_found)
 {
 	size_t i, j;
@@ -727,6 +777,8 @@ Suite *alias_check_suite(void)
 	TCase *t = tcase_create("alias_check");
 
 	tcase_set_timeout(t, 60);
+	tcase_add_test(t,
+		patterns_are_distinct_and_rows_differ_from_pages_in_every_byte);
 	tcase_add_loop_test(t, right_mappings_pass_merged_and_unmerged, 0,
 			    GEOMETRIES);
 	tcase_add_test(t, two_chunks_swapped_in_the_arena_are_found);
@@ -745,6 +797,8 @@ Suite *alias_check_suite(void)
 	tcase_add_test(t, a_quick_check_finds_a_hidden_page_of_a_granule);
 	tcase_add_test(t,
 		a_page_that_two_rows_share_is_blocked_until_both_are_free);
+	tcase_add_test(t,
+		an_execution_row_that_shares_memory_with_pages_is_found);
 	tcase_add_test(t,
 		rows_beyond_the_geometry_and_false_pages_touch_nothing);
 	tcase_add_test(t,
