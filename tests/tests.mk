@@ -16,7 +16,7 @@ test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) headers layers symbols sizes ma
 	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
 unit: $(UNIT)                   ## the unit tests alone
 	$(Q)$(UNIT)
-bench: all $(BENCH)             ## speed, against jq in the same run
+bench: all $(FAKE) $(BENCH)             ## speed, against jq in the same run
 	$(Q)B=$(B) sh tests/bench/bench.sh
 
 $(B)/fake/libcuda.so.1: $(B)/tests/fake/libcuda.o

@@ -19,8 +19,8 @@ static struct ranges base_ranges(const struct check *c, uint64_t row)
 	struct ranges r;
 
 	assert(row < c->geometry->snapshot_rows);
-	r.span = c->base.spans + c->base.row_first[row];
 	r.count = c->base.row_first[row + 1] - c->base.row_first[row];
+	r.span = r.count ? c->base.spans + c->base.row_first[row] : NULL;
 	return r;
 }
 
@@ -121,8 +121,8 @@ int check_rule_rows(struct check *c)
 				     row->count, 0);
 			continue;
 		}
-		stated.span = plan->spans + row->first;
 		stated.count = row->count;
+		stated.span = row->count ? plan->spans + row->first : NULL;
 		compare_stated(c, i, &stated);
 	}
 	return KVP_OK;

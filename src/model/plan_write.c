@@ -15,8 +15,8 @@ static void write_rows(struct strbuf *b, const struct kvp_plan *plan)
 		strbuf_str(b, i ? ",\n{\"row\":" : "\n{\"row\":");
 		strbuf_u64(b, row->row);
 		strbuf_str(b, ",\"pages\":[");
-		span = plan->spans + row->first;
-		for (j = 0; j < row->count; j++, span++) {
+		for (j = 0; j < row->count; j++) {
+			span = &plan->spans[row->first + j];
 			strbuf_str(b, j ? ",[" : "[");
 			strbuf_u64(b, span->first);
 			strbuf_str(b, ",");

@@ -39,11 +39,11 @@ static int reserve(struct collector *c, size_t more, struct kvp_error *err)
  */
 static void add_span(struct collector *c, uint64_t first, uint64_t end)
 {
-	struct kvp_span *last = &c->spans[c->count - 1];
+	bool alone = c->count == c->start;
+	struct kvp_span *last = alone ? NULL : &c->spans[c->count - 1];
 
-	if (c->count == c->start || first > last->end || end < last->first) {
-		c->sorted = c->sorted && (c->count == c->start ||
-					  first > last->end);
+	if (alone || first > last->end || end < last->first) {
+		c->sorted = c->sorted && (alone || first > last->end);
 		c->spans[c->count++] = (struct kvp_span){ first, end };
 		return;
 	}
@@ -79,11 +79,12 @@ static int by_first(const void *a, const void *b)
 /* Sort and join the spans of the row at hand, where they need it. */
 static void join(struct collector *c)
 {
-	struct kvp_span *s = c->spans + c->start;
 	size_t n = c->count - c->start, i, kept = 0;
+	struct kvp_span *s;
 
 	if (c->sorted)
 		return;
+	s = c->spans + c->start;
 	qsort(s, n, sizeof(*s), by_first);
 	for (i = 1; i < n; i++) {
 		if (s[i].first <= s[kept].end)

@@ -25,7 +25,7 @@ struct host_alive {
 	uint64_t mappings;
 	uint64_t handles;	/* memory not given back: not released, or
 				   released and still mapped */
-	uint64_t resident_bytes;	/* of all memfds, as the kernel counts */
+	uint64_t resident_bytes;	/* all memfds, as the kernel counts */
 };
 
 void host_alive(const struct kvp_backend *b, struct host_alive *alive);

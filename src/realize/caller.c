@@ -29,24 +29,28 @@ static int begin(const struct caller *c, struct kvp_error *err)
 			     "interrupted by signal %d", (int)*c->interrupt);
 }
 
-/* After a call: count it, tell it, hand its code on. */
-static int end(struct caller *c, const char *call, int code, uint64_t address,
-	       uint64_t bytes)
+static void tell(struct caller *c, const char *call, int code,
+		 uint64_t address, uint64_t bytes)
 {
 	struct kvp_event e = {
 		.kind = KVP_EVENT_CALL, .rank = c->rank, .state = c->state,
 		.call = call, .code = code, .undo = c->undo,
 		.address = address, .bytes = bytes,
-		.calls_total = c->calls_total,
-		.entries_total = c->entries_total,
+		.calls_done = c->calls_done, .calls_total = c->calls_total,
+		.entries = c->entries, .entries_total = c->entries_total,
 	};
 
-	if (!c->undo)
-		c->calls_done++;
-	e.calls_done = c->calls_done;
-	e.entries = c->entries;
+	c->event(c->cookie, &e);
+}
+
+/* After a call: count it, tell it, hand its code on. */
+static int end(struct caller *c, const char *call, int code, uint64_t address,
+	       uint64_t bytes)
+{
+	c->calls_done += !c->undo;
+	c->last = call;
 	if (c->event)
-		c->event(c->cookie, &e);
+		tell(c, call, code, address, bytes);
 	return code;
 }
 

@@ -13,6 +13,7 @@ struct caller {
 	void *cookie;
 	const volatile sig_atomic_t *interrupt;
 	bool undo;		/* unwinding: interrupts no longer count */
+	const char *last;	/* the verb called last */
 	uint32_t rank;		/* worked on */
 	enum kvp_state state;	/* worked towards or reached */
 	uint64_t calls_done;

@@ -60,7 +60,8 @@ static int explain(struct kvp_realization *r, const struct rank *k,
 		return kvp_error_wrap(err, code, "%s", where);
 	memcpy(cause, err->text, sizeof(cause));
 	free_text(r, k, free, sizeof(free), &least);
-	if (code == KVP_EEXHAUSTED && c->state == KVP_GRANTED &&
+	/* Only grants take table entries. */
+	if (code == KVP_EEXHAUSTED && c->last && !strcmp(c->last, "grant") &&
 	    least >= MEMORY_IS_FREE && least != UINT64_MAX)
 		code = KVP_ETABLE;
 	return kvp_error_set(err, code, "%s: %s%s; after %llu of %llu calls, "

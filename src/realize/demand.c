@@ -118,7 +118,8 @@ uint64_t demand_calls(const struct kvp_realization *r)
 
 	for (i = 0; i < r->nranks; i++)
 		readers += r->ranks[i].nreaders;
-	return ranks * (statics * (4 + ranks) +		/* and read back */
+	return ranks * 2 + readers - ranks +		/* preflight */
+	       ranks * (statics * (4 + ranks) +		/* and read back */
 			planes + (r->ranks[0].arena_bytes != 0) +
 			r->plan->nchunks + dedicated +
 			mappings * (2 + ranks)) +

@@ -67,7 +67,10 @@ static int check_granularity(struct kvp_realization *r, uint32_t i,
 			     struct kvp_error *err)
 {
 	uint64_t is = geometry_of(r)->granularity, device;
-	int code = call_device(&r->caller, r->ranks[i].device, &r->devices[i],
+	int code;
+
+	r->caller.rank = r->ranks[i].rank;
+	code = call_device(&r->caller, r->ranks[i].device, &r->devices[i],
 			       err);
 
 	if (code)
@@ -90,6 +93,7 @@ static int check_peers(struct kvp_realization *r, const struct rank *owner,
 	size_t i;
 	int code;
 
+	r->caller.rank = owner->rank;
 	for (i = 1; i < owner->nreaders; i++) {
 		code = call_peer(&r->caller, owner->devices[i], owner->device,
 				 &can, err);
@@ -112,8 +116,10 @@ static int check_memory(struct kvp_realization *r, const struct rank *k,
 			struct kvp_error *err)
 {
 	uint64_t need = demand_bytes(r), have = 0;
-	int code = call_memory(&r->caller, k->device, &have, err);
+	int code;
 
+	r->caller.rank = k->rank;
+	code = call_memory(&r->caller, k->device, &have, err);
 	if (code)
 		return context_other(r, k, "reading free memory", code, err);
 	if (need <= have)

@@ -85,13 +85,13 @@ static int rank_init(struct kvp_realization *r, uint32_t i,
 	size_t chunks = r->plan->nchunks, nplanes = geometry_of(r)->nplanes;
 
 	k->planes = calloc(nplanes, sizeof(*k->planes));
-	k->handles = calloc(chunks + 1, sizeof(*k->handles));
+	k->memory = calloc(chunks + 1, sizeof(*k->memory));
 	k->mappings = calloc(2 * chunks + 1, sizeof(*k->mappings));
 	k->readers = calloc(r->nranks, sizeof(*k->readers));
 	k->devices = calloc(r->nranks, sizeof(*k->devices));
 	k->grants = calloc(r->nranks, sizeof(*k->grants));
 	k->free = calloc((nplanes + 1) * r->nranks, sizeof(*k->free));
-	if (!k->planes || !k->handles || !k->mappings || !k->readers ||
+	if (!k->planes || !k->memory || !k->mappings || !k->readers ||
 	    !k->devices || !k->grants || !k->free)
 		return kvp_error_nomem(err);
 	k->arena_bytes = arena_bytes(r->plan);
@@ -193,7 +193,7 @@ void realization_delete(struct kvp_realization *r)
 		return;
 	for (i = 0; r->ranks && i < r->nranks; i++) {
 		free(r->ranks[i].planes);
-		free(r->ranks[i].handles);
+		free(r->ranks[i].memory);
 		free(r->ranks[i].mappings);
 		free(r->ranks[i].readers);
 		free(r->ranks[i].devices);

@@ -8,7 +8,13 @@
 #include "realize/caller.h"
 #include "realize/undo.h"
 
-/* One mapping of a rank; its grants follow from what it is. */
+/* Physical memory, and the undo step that created it. */
+struct memory {
+	kvp_handle handle;
+	size_t step;
+};
+
+/* One mapping of a rank. */
 struct mapping {
 	uint64_t address;
 	uint64_t bytes;
@@ -22,7 +28,7 @@ struct rank {
 	uint64_t *planes;	/* addresses, [nplanes] */
 	uint64_t arena;
 	uint64_t arena_bytes;	/* 0: no rows */
-	kvp_handle *handles;	/* [nchunks], then dedicated backing */
+	struct memory *memory;	/* [nchunks], then dedicated backing */
 	/* By plane and place, then aliases, then dedicated backing. */
 	struct mapping *mappings;
 	size_t nmappings;

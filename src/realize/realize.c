@@ -47,12 +47,13 @@ static int acquire_addresses(struct kvp_realization *r, struct rank *k,
 	if (!code)
 		code = call_reserve(&r->caller, bytes, wanted, address, err);
 	if (!code)
-		undo_record(&r->undo, UNDO_RESERVE, k->rank, *address, bytes);
+		undo_record(&r->undo, UNDO_RESERVE, k->rank, *address, bytes,
+			    0);
 	return code;
 }
 
 static int acquire_memory(struct kvp_realization *r, struct rank *k,
-			  uint64_t bytes, kvp_handle *handle,
+			  uint64_t bytes, struct memory *memory,
 			  struct kvp_error *err)
 {
 	const struct kvp_create what = {
@@ -63,25 +64,28 @@ static int acquire_memory(struct kvp_realization *r, struct rank *k,
 	int code = undo_room(&r->undo, err);
 
 	if (!code)
-		code = call_create(&r->caller, &what, handle, err);
+		code = call_create(&r->caller, &what, &memory->handle, err);
 	if (!code)
-		undo_record(&r->undo, UNDO_CREATE, k->rank, *handle, bytes);
+		memory->step = undo_record(&r->undo, UNDO_CREATE, k->rank,
+					   memory->handle, bytes, 0);
 	return code;
 }
 
 static int acquire_mapping(struct kvp_realization *r, struct rank *k,
 			   struct mapping *m, uint64_t address, uint64_t bytes,
-			   kvp_handle handle, struct kvp_error *err)
+			   const struct memory *memory, struct kvp_error *err)
 {
 	int code = undo_room(&r->undo, err);
 
 	if (!code)
-		code = call_map(&r->caller, address, bytes, handle, err);
+		code = call_map(&r->caller, address, bytes, memory->handle,
+				err);
 	if (code)
 		return code;
-	*m = (struct mapping){ .address = address, .bytes = bytes,
-			       .step = r->undo.count };
-	undo_record(&r->undo, UNDO_MAP, k->rank, address, bytes);
+	m->address = address;
+	m->bytes = bytes;
+	m->step = undo_record(&r->undo, UNDO_MAP, k->rank, address, bytes,
+			      memory->step);
 	return KVP_OK;
 }
 
@@ -92,15 +96,15 @@ static int realize_static(struct kvp_realization *r, struct rank *k,
 {
 	const struct kvp_static *s = &geometry_of(r)->statics[item];
 	uint64_t bytes = demand_static_bytes(r, item), address = 0;
-	kvp_handle handle = 0;
+	struct memory memory = { 0 };
 	struct mapping m;
 	size_t count = static_grants(r, k, s->importers, grants);
 	int code = acquire_addresses(r, k, bytes, 0, &address, err);
 
 	if (!code)
-		code = acquire_memory(r, k, bytes, &handle, err);
+		code = acquire_memory(r, k, bytes, &memory, err);
 	if (!code)
-		code = acquire_mapping(r, k, &m, address, bytes, handle, err);
+		code = acquire_mapping(r, k, &m, address, bytes, &memory, err);
 	if (!code)
 		code = grant_mapping(r, &m, grants, count, err);
 	return code ? context_other(r, k, s->name, code, err) : KVP_OK;
@@ -162,14 +166,13 @@ static int step_create(struct kvp_realization *r, struct rank *k,
 
 	for (i = 0; i < plan->nchunks; i++) {
 		code = acquire_memory(r, k, plan->chunks[i].bytes,
-				      &k->handles[i], err);
+				      &k->memory[i], err);
 		if (code)
 			return context_chunk(r, k, i, "plane", code, err);
 	}
 	if (!plan->dedicated_bytes)
 		return KVP_OK;
-	code = acquire_memory(r, k, plan->dedicated_bytes, &k->handles[i],
-			      err);
+	code = acquire_memory(r, k, plan->dedicated_bytes, &k->memory[i], err);
 	return code ? context_other(r, k, "dedicated backing", code, err) :
 		      KVP_OK;
 }
@@ -186,7 +189,7 @@ static int map_planes(struct kvp_realization *r, struct rank *k,
 		c = &r->plan->chunks[chunk];
 		code = acquire_mapping(r, k, &k->mappings[k->nmappings],
 				       k->planes[c->plane] + c->offset,
-				       c->bytes, k->handles[chunk], err);
+				       c->bytes, &k->memory[chunk], err);
 		if (code)
 			return context_chunk(r, k, chunk, "plane", code, err);
 		k->nmappings++;
@@ -205,7 +208,7 @@ static int map_arena(struct kvp_realization *r, struct rank *k,
 	for (i = 0; i < plan->nchunks && c[i].arena != KVP_UNALIASED; i++) {
 		code = acquire_mapping(r, k, &k->mappings[k->nmappings],
 				       k->arena + c[i].arena, c[i].bytes,
-				       k->handles[i], err);
+				       &k->memory[i], err);
 		if (code)
 			return context_chunk(r, k, i, "arena", code, err);
 		k->nmappings++;
@@ -214,7 +217,7 @@ static int map_arena(struct kvp_realization *r, struct rank *k,
 		return KVP_OK;
 	code = acquire_mapping(r, k, &k->mappings[k->nmappings], k->arena,
 			       plan->dedicated_bytes,
-			       k->handles[plan->nchunks], err);
+			       &k->memory[plan->nchunks], err);
 	if (code)
 		return context_other(r, k, "dedicated backing", code, err);
 	k->nmappings++;
@@ -329,14 +332,15 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 	assert(out && plan && verdict && backend && options);
 	*out = NULL;
 	code = realization_new(&r, plan, backend, options, err);
-	if (!code)
+	if (!code) {
+		r->caller.entries_total = demand_entries(r);
+		r->caller.calls_total = demand_calls(r);
+		r->caller.entries = geometry_of(r)->static_entries;
 		code = preflight(r, verdict, err);
+	}
 	if (!code && options->publish)
 		code = kvp_file_begin(&r->file, options->publish, err);
 	if (!code) {
-		r->caller.entries_total = demand_entries(r);
-		r->caller.calls_total = r->caller.calls_done + demand_calls(r);
-		r->caller.entries = geometry_of(r)->static_entries;
 		code = run(r, err);
 		if (code)
 			code = unwind(r, code, err);

@@ -24,13 +24,15 @@ int undo_room(struct undo *u, struct kvp_error *err)
 	return KVP_OK;
 }
 
-void undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
-		 uint64_t address, uint64_t bytes)
+size_t undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
+		   uint64_t address, uint64_t bytes, size_t create)
 {
 	assert(u->count < u->room);
-	u->steps[u->count++] = (struct undo_step){
+	u->steps[u->count] = (struct undo_step){
 		.kind = kind, .rank = rank, .address = address, .bytes = bytes,
+		.create = create,
 	};
+	return u->count++;
 }
 
 void undo_add_entries(struct undo *u, size_t step, uint32_t entries)
@@ -61,27 +63,35 @@ static int undo_step(const struct undo_step *s, struct caller *c,
 	return code;
 }
 
+/* What a failed step, or a mapping stuck before it, leaves behind. */
+static void count_stuck(struct undo *u, struct undo_step *s, bool failed)
+{
+	if (failed && s->kind == UNDO_MAP)
+		u->steps[s->create].kept = true;
+	u->stuck[s->kind] += failed || s->kept;
+}
+
 int undo_all(struct undo *u, struct caller *c, struct kvp_error *err)
 {
 	struct kvp_error first = { 0 }, one = { 0 };
-	size_t stuck = 0;
+	size_t failed = 0;
+	int code;
 
 	c->undo = true;
 	while (u->count) {
-		const struct undo_step *s = &u->steps[--u->count];
+		struct undo_step *s = &u->steps[--u->count];
 
-		if (!undo_step(s, c, &one))
-			continue;
-		if (!stuck++)
+		code = undo_step(s, c, &one);
+		count_stuck(u, s, code);
+		if (code && !failed++)
 			first = one;
-		u->stuck[s->kind]++;
 	}
-	if (!stuck)
+	if (!failed)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_ESTUCK,
 		"%zu steps could not be undone: left behind are %zu mappings, "
 		"%zu allocations, %zu reservations; the first was %.200s",
-		stuck, u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
+		failed, u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
 		u->stuck[UNDO_RESERVE], first.text);
 }
 

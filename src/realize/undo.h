@@ -17,6 +17,8 @@ struct undo_step {
 	uint32_t rank;
 	uint32_t entries;	/* table entries an unmap gives back */
 	enum undo_kind kind;
+	bool kept;		/* an allocation that a stuck mapping keeps */
+	size_t create;		/* the step that created what is mapped */
 };
 
 struct undo {
@@ -29,9 +31,12 @@ struct undo {
 /* Make room for one step more.  Errors: KVP_ENOMEM. */
 int undo_room(struct undo *u, struct kvp_error *err);
 
-/* Record a step; cannot fail after undo_room(). */
-void undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
-		 uint64_t address, uint64_t bytes);
+/*
+ * Record a step and answer its number; cannot fail after undo_room().
+ * `create` is the number of the step that created what is mapped.
+ */
+size_t undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
+		   uint64_t address, uint64_t bytes, size_t create);
 
 /* The mapping recorded as this step now holds entries. */
 void undo_add_entries(struct undo *u, size_t step, uint32_t entries);

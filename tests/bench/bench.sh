@@ -58,6 +58,19 @@ geometry 1191468 59152 >"$work/4.json"
 		printf " %9s", $i
 	print ""
 }'
+# Realizing: one rank of the published layout on this machine's memory, all
+# sixteen on the stand-in driver, and the alias check of every byte.
+"$bin/kvplan" plan -q -o "$work/row.plan" layouts/kimi-k3.1-pro-tp16-dcp16.json || exit
+echo
+"$bin/tests/bench/realize" host "$work/row.plan" 1
+if [ -f "$bin/fake/libcuda.so.1" ]; then
+	LD_LIBRARY_PATH=$bin/fake FAKE_CUDA_DEVICES=16 \
+		"$bin/tests/bench/realize" cuda "$work/row.plan" 16
+else
+	echo 'SKIP bench/stand-in: built without the CUDA headers'
+fi
+"$bin/tests/bench/realize" host "$work/row.plan" 1 check
+
 cat <<'END'
 
 ns/chunk: the library alone, per chunk of the base layout, best of several

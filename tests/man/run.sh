@@ -27,26 +27,35 @@ same() {
 
 # options PAGE [COMMAND]: those with an entry in the section of a command, or
 # in the description ahead of all commands; one that takes an argument ends
-# in "=".
+# in "=", one that may take it in "[=".
 options() {
 	awk -v command="${2:-}" '
 		/^\.Sh / { on = $2 == "DESCRIPTION" && command == "" }
 		/^\.Ss / { on = command != "" && $3 == command }
 		on && /^\.It Fl / {
 			n = split($0, word, " ")
-			for (i = 3; i <= n; i++)
-				if (word[i - 1] == "Fl")
-					print "-" word[i] (word[i + 1] == "Ar" ||
-						word[i + 1] == "Ns" ? "=" : "")
+			for (i = 3; i <= n; i++) {
+				if (word[i - 1] != "Fl")
+					continue
+				argument = word[i + 1] == "Ar" ||
+					word[i + 1] == "Ns" ? "=" : ""
+				if (argument && word[i + 2] == "Op")
+					argument = "[="
+				print "-" word[i] argument
+			}
 		}' "$1" | sort
 }
-# In --help: "  -o, --output=FILE   text" and "      --merge=MODE   text".
+# In --help: "  -o, --output=FILE   text", "      --merge=MODE   text" and
+# "      --gpus[=LIST]   text".
 helped() {
 	awk '/^[a-z ]*:$/ { on = /^options:/ }
-		on && match($0, /^  (-.,|   ) --[a-z-]+=?/) {
+		on && match($0, /^  (-.,|   ) --[a-z-]+(\[?=)?/) {
 			line = substr($0, 1, RLENGTH)
-			argument = line ~ /=$/ ? "=" : ""
-			sub(/=$/, "", line)
+			argument = ""
+			if (match(line, /\[?=$/)) {
+				argument = substr(line, RSTART)
+				line = substr(line, 1, RSTART - 1)
+			}
 			n = split(line, word, /[ ,]+/)
 			for (i = 1; i <= n; i++)
 				if (word[i] != "")
@@ -68,7 +77,7 @@ check_options() {
 	# shellcheck disable=SC2086
 	"$page" $command --help | helped >"$work/program"
 	same "options of $page $command"
-	sed 's/=$//' "$work/manual" | sort -u >"$work/known"
+	sed 's/\[*=$//' "$work/manual" | sort -u >"$work/known"
 	synopsis "man/$page.1" "$command" >"$work/synopsis"
 	if [ -s "$work/synopsis" ] &&
 		[ -z "$(comm -13 "$work/known" "$work/synopsis")" ]; then
@@ -80,6 +89,7 @@ check_options() {
 check_options kvplan
 check_options kvplan plan
 check_options kvplan verify
+check_options kvplan realize
 check_options kvcheck
 kvplan --help |
 	awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
@@ -167,6 +177,39 @@ kvplan verify --format=json --geometry="$work/other" "$work/plan" |
 awk '/^\.Sh / { on = /JSON OUTPUT/ } on' man/kvplan.1 |
 	grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$work/manual"
 same 'keys of the JSON report'
+
+# What a realization prints: its report and its trace.
+kvplan plan -q -o "$work/plan" layouts/example.json
+kvplan realize --json --trace="$work/trace" "$work/plan" |
+	jq -r '[paths | .[-1] | strings] | unique[]' | sort >"$work/program"
+entries man/kvplan-capacity.5 Cm KEYS >"$work/manual"
+same 'keys of a capacity file'
+jq -r 'keys[]' "$work/trace" | sort -u >"$work/program"
+awk '/^\.Sh / { on = /TRACE/ } on' man/kvplan.1 |
+	grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$work/manual"
+same 'keys of a trace'
+
+# kvplan(3): every function, every code, and an example that works.
+sed -n 's/^[[:space:]]*\(kvp_[a-z0-9_]*\);$/\1/p' src/libkvplan.map |
+	sort >"$work/program"
+sed -n 's/^\.It Fn \([a-z0-9_]*\).*/\1/p' man/kvplan.3 | sort >"$work/manual"
+same 'functions of the library'
+grep -o '^	KVP_[A-Z]* = ' include/kvplan/error.h | tr -d '\t =' |
+	sort >"$work/program"
+entries man/kvplan.3 Dv ERRORS >"$work/manual"
+same 'codes of the library'
+awk '/^\.Sh / { section = $2 } /^\.Ed/ { on = 0 } on
+	/^\.Bd -literal/ { on = section == "EXAMPLES" }' man/kvplan.3 |
+	sed 's/\\e/\\/g' >"$work/example.c"
+# shellcheck disable=SC2086
+if ${CC:-gcc} -std=c11 -Wall -Wextra -Werror \
+	${SAN:+-fsanitize=$SAN -fno-sanitize-recover=all} -Iinclude \
+	-o "$work/example" "$work/example.c" "$bin/libkvplan.a" -lcjson -ldl &&
+	"$work/example" <"$work/plan" >"$work/out" && [ -s "$work/out" ]; then
+	pass
+else
+	fail 'the example of kvplan.3 does not compile or run'
+fi
 
 for page in man/*; do
 	if mandoc -Tlint -Wwarning "$page"; then

@@ -339,6 +339,20 @@ static bool has_crossing(const struct gen_base *base,
 	return false;
 }
 
+/* Chunks of a recorded layout once neighbours merge where they are. */
+static uint64_t merged_in_place(const struct kvp_geometry *g)
+{
+	const struct kvp_chunk *c = g->base_chunks;
+	uint64_t chunks = g->nbase_chunks;
+	size_t i;
+
+	for (i = 1; i < g->nbase_chunks; i++)
+		chunks -= c[i].arena != KVP_UNALIASED &&
+			  c[i].plane == c[i - 1].plane &&
+			  c[i].offset == c[i - 1].offset + c[i - 1].bytes;
+	return chunks;
+}
+
 static bool all_modes(const struct kvp_geometry *g, uint64_t *features,
 		      struct why *why)
 {
@@ -363,6 +377,9 @@ static bool all_modes(const struct kvp_geometry *g, uint64_t *features,
 	if (ok && (chunks[2] > chunks[1] || chunks[1] > chunks[0]))
 		ok = no(why, "chunks none, row, span: %" PRIu64 ", %" PRIu64
 			", %" PRIu64, chunks[0], chunks[1], chunks[2]);
+	if (ok && g->base_chunks && chunks[2] > merged_in_place(g))
+		ok = no(why, "mode span: %" PRIu64 " chunks, %" PRIu64
+			" by merging alone", chunks[2], merged_in_place(g));
 	if (chunks[1] < chunks[0])
 		*features |= UINT64_C(1) << ROW_SAVES;
 	if (chunks[2] < chunks[1])

@@ -16,6 +16,7 @@ int main(void)
 		geometry_error_suite, base_chunks_suite, compare_suite,
 		plan_suite, pack_suite, layout_suite, verify_suite,
 		alias_check_suite,
+		backend_host_suite, backend_fault_suite, owners_suite,
 	};
 	SRunner *runner = srunner_create(NULL);
 	int run, failed;

@@ -15,8 +15,6 @@
 #define PLANES 8
 #define TWO "ranks=2;ranks_per_node=2;dcp_group_size=2;"
 
-Suite *alias_check_suite(void);
-
 /* What to map, and how to map it wrongly. */
 struct rig {
 	struct kvp_plan plan;

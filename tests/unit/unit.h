@@ -28,6 +28,9 @@ Suite *pack_suite(void);
 Suite *layout_suite(void);
 Suite *verify_suite(void);
 Suite *alias_check_suite(void);
+Suite *backend_host_suite(void);
+Suite *backend_fault_suite(void);
+Suite *owners_suite(void);
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);

@@ -1,0 +1,461 @@
+/*
+ * The fault backend: what is to fail fails, everything else passes through
+ * with its arguments and results.
+ *
+ * The inner backend here counts calls, checks arguments and hands out known
+ * results.
+ */
+#include <string.h>
+
+#include <kvplan/backend.h>
+
+#include "unit/unit.h"
+
+#define VERBS 14
+
+static struct {
+	struct kvp_backend base;
+	int calls[VERBS];
+	int closed;
+} stub;
+
+static const struct kvp_create created = { .device = 1, .bytes = 4096 };
+static const struct kvp_grant granted_to = { 1, KVP_READ };
+
+/* Every argument is one of these numbers. */
+enum { DEVICE = 1, OWNER = 2, ADDRESS = 0x10000, BYTES = 4096, HANDLE = 77,
+       PATTERN = 0x01020304 };
+
+#define COUNT(bit)							\
+	do {								\
+		ck_assert_ptr_eq(b, &stub.base);			\
+		stub.calls[bit]++;					\
+	} while (0)
+
+static int stub_device(struct kvp_backend *b, uint32_t device,
+		       struct kvp_device_info *info, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(0);
+	ck_assert_uint_eq(device, DEVICE);
+	info->granularity = 1;
+	return KVP_OK;
+}
+
+static int stub_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
+		     bool *can, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(1);
+	ck_assert_uint_eq(device, DEVICE);
+	ck_assert_uint_eq(owner, OWNER);
+	*can = true;
+	return KVP_OK;
+}
+
+static int stub_memory(struct kvp_backend *b, uint32_t device,
+		       uint64_t *free_bytes, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(2);
+	ck_assert_uint_eq(device, DEVICE);
+	*free_bytes = 1;
+	return KVP_OK;
+}
+
+static int stub_reserve(struct kvp_backend *b, uint64_t bytes,
+			uint64_t wanted, uint64_t *address,
+			struct kvp_error *err)
+{
+	(void)err;
+	COUNT(3);
+	ck_assert_uint_eq(bytes, BYTES);
+	ck_assert_uint_eq(wanted, ADDRESS);
+	*address = 1;
+	return KVP_OK;
+}
+
+static int stub_unreserve(struct kvp_backend *b, uint64_t address,
+			  uint64_t bytes, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(4);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(bytes, BYTES);
+	return KVP_OK;
+}
+
+static int stub_create(struct kvp_backend *b, const struct kvp_create *what,
+		       kvp_handle *handle, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(5);
+	ck_assert_ptr_eq(what, &created);
+	*handle = 1;
+	return KVP_OK;
+}
+
+static int stub_release(struct kvp_backend *b, kvp_handle handle,
+			struct kvp_error *err)
+{
+	(void)err;
+	COUNT(6);
+	ck_assert_uint_eq(handle, HANDLE);
+	return KVP_OK;
+}
+
+static int stub_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		    kvp_handle handle, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(7);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(bytes, BYTES);
+	ck_assert_uint_eq(handle, HANDLE);
+	return KVP_OK;
+}
+
+static int stub_unmap(struct kvp_backend *b, uint64_t address,
+		      uint64_t bytes, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(8);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(bytes, BYTES);
+	return KVP_OK;
+}
+
+static int stub_grant(struct kvp_backend *b, uint64_t address,
+		      uint64_t bytes, const struct kvp_grant *grants,
+		      size_t count, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(9);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(bytes, BYTES);
+	ck_assert_ptr_eq(grants, &granted_to);
+	ck_assert_uint_eq(count, 1);
+	return KVP_OK;
+}
+
+static int stub_granted(struct kvp_backend *b, uint64_t address,
+			uint32_t device, enum kvp_flags *flags,
+			struct kvp_error *err)
+{
+	(void)err;
+	COUNT(10);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(device, DEVICE);
+	*flags = KVP_READ;
+	return KVP_OK;
+}
+
+static int stub_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
+		     uint64_t bytes, uint32_t pattern, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(11);
+	ck_assert_uint_eq(device, DEVICE);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(bytes, BYTES);
+	ck_assert_uint_eq(pattern, PATTERN);
+	return KVP_OK;
+}
+
+static int stub_match(struct kvp_backend *b, uint32_t device,
+		      uint64_t address, uint64_t bytes, uint32_t pattern,
+		      uint64_t *same_bytes, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(12);
+	ck_assert_uint_eq(device, DEVICE);
+	ck_assert_uint_eq(address, ADDRESS);
+	ck_assert_uint_eq(bytes, BYTES);
+	ck_assert_uint_eq(pattern, PATTERN);
+	*same_bytes = 1;
+	return KVP_OK;
+}
+
+static int stub_synchronize(struct kvp_backend *b, uint32_t device,
+			    struct kvp_error *err)
+{
+	COUNT(13);
+	ck_assert_uint_eq(device, DEVICE);
+	/* The inner backend's own errors come out as they are. */
+	if (stub.calls[13] < 100)
+		return KVP_OK;
+	err->code = KVP_EEXHAUSTED;
+	strcpy(err->text, "stub");
+	return KVP_EEXHAUSTED;
+}
+
+static void stub_close(struct kvp_backend *b)
+{
+	ck_assert_ptr_eq(b, &stub.base);
+	stub.closed++;
+}
+
+static const struct kvp_backend_ops stub_ops = {
+	stub_device, stub_peer, stub_memory, stub_reserve, stub_unreserve,
+	stub_create, stub_release, stub_map, stub_unmap, stub_grant,
+	stub_granted, stub_fill, stub_match, stub_synchronize, stub_close,
+};
+
+static struct kvp_fault fault;
+static struct kvp_backend *b;
+
+static void open_fault(void)
+{
+	memset(&stub, 0, sizeof(stub));
+	memset(&fault, 0, sizeof(fault));
+	fault.code = KVP_EDRIVER;
+	stub.base.ops = &stub_ops;
+	stub.base.name = "stub";
+	stub.base.devices = 3;
+	ck_assert_int_eq(kvp_backend_fault(&b, &stub.base, &fault, NULL),
+			 KVP_OK);
+}
+
+static void close_fault(void)
+{
+	kvp_backend_close(b);
+	ck_assert_int_eq(stub.closed, 0);
+}
+
+/* Call one verb.  *out is 1 after a success of one with a result, else 0. */
+static int call(int bit, uint64_t *out, struct kvp_error *err)
+{
+	const struct kvp_backend_ops *ops = b->ops;
+	struct kvp_device_info info = { .granularity = 0 };
+	enum kvp_flags flags = KVP_NO_ACCESS;
+	bool can = false;
+	int code = -1;
+
+	*out = 0;
+	switch (bit) {
+	case 0:
+		code = ops->device(b, DEVICE, &info, err);
+		*out = info.granularity;
+		break;
+	case 1:
+		code = ops->peer(b, DEVICE, OWNER, &can, err);
+		*out = can;
+		break;
+	case 2:
+		code = ops->memory(b, DEVICE, out, err);
+		break;
+	case 3:
+		code = ops->reserve(b, BYTES, ADDRESS, out, err);
+		break;
+	case 4:
+		code = ops->unreserve(b, ADDRESS, BYTES, err);
+		break;
+	case 5:
+		code = ops->create(b, &created, out, err);
+		break;
+	case 6:
+		code = ops->release(b, HANDLE, err);
+		break;
+	case 7:
+		code = ops->map(b, ADDRESS, BYTES, HANDLE, err);
+		break;
+	case 8:
+		code = ops->unmap(b, ADDRESS, BYTES, err);
+		break;
+	case 9:
+		code = ops->grant(b, ADDRESS, BYTES, &granted_to, 1, err);
+		break;
+	case 10:
+		code = ops->granted(b, ADDRESS, DEVICE, &flags, err);
+		*out = flags;
+		break;
+	case 11:
+		code = ops->fill(b, DEVICE, ADDRESS, BYTES, PATTERN, err);
+		break;
+	case 12:
+		code = ops->match(b, DEVICE, ADDRESS, BYTES, PATTERN, out,
+				  err);
+		break;
+	case 13:
+		code = ops->synchronize(b, DEVICE, err);
+		break;
+	default:
+		ck_abort();
+	}
+	return code;
+}
+
+static const char *const names[VERBS] = {
+	"device", "peer", "memory", "reserve", "unreserve", "create",
+	"release", "map", "unmap", "grant", "granted", "fill", "match",
+	"synchronize",
+};
+static const enum kvp_op bits[VERBS] = {
+	KVP_OP_DEVICE, KVP_OP_PEER, KVP_OP_MEMORY, KVP_OP_RESERVE,
+	KVP_OP_UNRESERVE, KVP_OP_CREATE, KVP_OP_RELEASE, KVP_OP_MAP,
+	KVP_OP_UNMAP, KVP_OP_GRANT, KVP_OP_GRANTED, KVP_OP_FILL,
+	KVP_OP_MATCH, KVP_OP_SYNCHRONIZE,
+};
+
+static bool has_result(int bit)
+{
+	return bit < 4 || bit == 5 || bit == 10 || bit == 12;
+}
+
+static void check_passes(int bit)
+{
+	struct kvp_error err = { 0 };
+	int before = stub.calls[bit];
+	uint64_t out;
+
+	ck_assert_int_eq(call(bit, &out, &err), KVP_OK);
+	ck_assert_int_eq(stub.calls[bit], before + 1);
+	ck_assert_uint_eq(out, has_result(bit));
+	ck_assert_int_eq(err.code, KVP_OK);
+}
+
+static void check_fails(int bit, int code)
+{
+	struct kvp_error err = { 0 };
+	int before = stub.calls[bit];
+	char text[64];
+	uint64_t out;
+
+	ck_assert_int_eq(call(bit, &out, &err), code);
+	ck_assert_int_eq(stub.calls[bit], before);
+	ck_assert_uint_eq(out, 0);
+	ck_assert_int_eq(err.code, code);
+	strcat(strcpy(text, names[bit]), ": made to fail");
+	ck_assert_str_eq(err.text, text);
+}
+
+START_TEST(without_a_fault_every_verb_passes_through)
+{
+	int bit;
+
+	fault.ops = KVP_OP_ALL;
+	for (bit = 0; bit < VERBS; bit++)
+		check_passes(bit);
+	ck_assert_uint_eq(fault.countdown, 0);
+	ck_assert_str_eq(b->name, "stub");
+	ck_assert_uint_eq(b->devices, 3);
+}
+END_TEST
+
+START_TEST(every_verb_fails_alone_under_its_own_bit)
+{
+	int bit, other;
+	unsigned all = 0;
+
+	for (bit = 0; bit < VERBS; bit++) {
+		fault = (struct kvp_fault){ bits[bit], 1, false, KVP_EIO };
+		for (other = 0; other < VERBS; other++)
+			if (other != bit)
+				check_passes(other);
+		check_fails(bit, KVP_EIO);
+		ck_assert_uint_eq(fault.countdown, 0);
+		check_passes(bit);
+		all |= (unsigned)bits[bit];
+	}
+	ck_assert_uint_eq(all, KVP_OP_ALL);
+}
+END_TEST
+
+START_TEST(the_call_counted_down_to_fails_once)
+{
+	uint64_t n, i;
+
+	for (n = 1; n < 30; n++) {
+		fault = (struct kvp_fault){ KVP_OP_ALL, n, false,
+					    KVP_EEXHAUSTED };
+		for (i = 1; i < n; i++)
+			check_passes((int)(i % VERBS));
+		check_fails((int)(n % VERBS), KVP_EEXHAUSTED);
+		for (i = 0; i < VERBS; i++)
+			check_passes((int)i);
+	}
+}
+END_TEST
+
+START_TEST(for_ever_fails_all_masked_calls_from_there_on)
+{
+	int i;
+
+	fault = (struct kvp_fault){ KVP_OP_MAP | KVP_OP_UNMAP, 3, true,
+				    KVP_EDRIVER };
+	check_passes(7);
+	check_passes(7);
+	for (i = 0; i < 5; i++) {
+		check_fails(7, KVP_EDRIVER);
+		check_fails(8, KVP_EDRIVER);
+		check_passes(9);
+	}
+}
+END_TEST
+
+START_TEST(only_masked_calls_count_down)
+{
+	int i;
+
+	fault = (struct kvp_fault){ KVP_OP_GRANT, 2, false, KVP_EDRIVER };
+	for (i = 0; i < 10; i++)
+		check_passes(7);
+	ck_assert_uint_eq(fault.countdown, 2);
+	check_passes(9);
+	ck_assert_uint_eq(fault.countdown, 1);
+	check_passes(7);
+	check_fails(9, KVP_EDRIVER);
+}
+END_TEST
+
+START_TEST(the_fault_is_read_at_every_call)
+{
+	fault = (struct kvp_fault){ KVP_OP_ALL, 1, true, KVP_EDRIVER };
+	check_fails(6, KVP_EDRIVER);
+	fault.ops &= ~(unsigned)KVP_OP_RELEASE;
+	check_passes(6);
+	fault.code = KVP_EEXHAUSTED;
+	check_fails(5, KVP_EEXHAUSTED);
+	fault.countdown = 0;
+	check_passes(5);
+}
+END_TEST
+
+START_TEST(the_inner_backends_errors_come_out_as_they_are)
+{
+	struct kvp_error err = { 0 };
+	uint64_t out;
+
+	stub.calls[13] = 99;
+	ck_assert_int_eq(call(13, &out, &err), KVP_EEXHAUSTED);
+	ck_assert_str_eq(err.text, "stub");
+}
+END_TEST
+
+START_TEST(an_error_that_nobody_wants_is_not_written)
+{
+	uint64_t out;
+
+	fault = (struct kvp_fault){ KVP_OP_ALL, 1, true, KVP_EDRIVER };
+	ck_assert_int_eq(call(7, &out, NULL), KVP_EDRIVER);
+	kvp_backend_close(NULL);
+}
+END_TEST
+
+Suite *backend_fault_suite(void)
+{
+	Suite *suite = suite_create("backend_fault");
+	TCase *tests = tcase_create("backend_fault");
+
+	tcase_add_checked_fixture(tests, open_fault, close_fault);
+	tcase_add_test(tests, without_a_fault_every_verb_passes_through);
+	tcase_add_test(tests, every_verb_fails_alone_under_its_own_bit);
+	tcase_add_test(tests, the_call_counted_down_to_fails_once);
+	tcase_add_test(tests, for_ever_fails_all_masked_calls_from_there_on);
+	tcase_add_test(tests, only_masked_calls_count_down);
+	tcase_add_test(tests, the_fault_is_read_at_every_call);
+	tcase_add_test(tests, the_inner_backends_errors_come_out_as_they_are);
+	tcase_add_test(tests, an_error_that_nobody_wants_is_not_written);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
