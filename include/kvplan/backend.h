@@ -55,6 +55,7 @@ struct kvp_create {
 };
 
 struct kvp_device_info {
+	char label[32];		/* what users call it: "GPU 2" */
 	char name[128];
 	char uuid[48];		/* "GPU-..." as the driver's tools show it */
 	char driver[48];	/* driver or kernel version */
@@ -88,7 +89,7 @@ struct kvp_backend_ops {
 	int (*unmap)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		     struct kvp_error *err);
 	/* One whole mapping; all of its grants at once, each device named
-	   once at most. */
+	   once at most.  Devices that are not named keep their flags. */
 	int (*grant)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		     const struct kvp_grant *grants, size_t count,
 		     struct kvp_error *err);
@@ -123,6 +124,8 @@ struct kvp_backend {
 	const struct kvp_backend_ops *ops;
 	const char *name;	/* "host", "cuda" */
 	uint32_t devices;	/* numbered from 0 */
+	/* Memory is shared by all devices and taken when it is touched. */
+	bool lazy;
 };
 
 /*
@@ -164,11 +167,12 @@ struct kvp_fault {
 	uint64_t countdown;	/* 0: none */
 	bool for_ever;		/* and all masked calls after it */
 	int code;		/* what they answer, such as KVP_EDRIVER */
+	uint64_t hits;		/* calls made to fail so far */
 };
 
 /*
- * Wrap a backend.  `fault` is read at every call and its countdown counts
- * down; it must outlive the wrapper.  Closing the wrapper does not close
+ * Wrap a backend, under its name.  `fault` is read at every call and its
+ * countdown counts down; it must outlive the wrapper.  Closing the wrapper does not close
  * the inner backend.  Errors: KVP_ENOMEM.
  */
 int kvp_backend_fault(struct kvp_backend **b, struct kvp_backend *inner,

@@ -42,7 +42,8 @@ struct kvp_event {
 	bool undo;		/* made while unwinding */
 	uint64_t address;	/* 0 where the verb has none */
 	uint64_t bytes;
-	uint64_t calls_done;	/* of calls_total; undoing not counted */
+	uint64_t calls_done;	/* of calls_total; those of undoing and of
+				   the alias check are not counted */
 	uint64_t calls_total;
 	uint64_t entries;	/* table entries held now */
 	uint64_t entries_total;
@@ -62,7 +63,8 @@ struct kvp_realize_options {
 	/* The create verb's flags for every chunk. */
 	enum kvp_handle_type handle_type;
 	bool rdma;
-	/* May be NULL: called after every call and state change. */
+	/* May be NULL: called after every call and state change, until
+	   kvp_realization_free() has returned. */
 	kvp_event_fn *event;
 	void *cookie;
 	/* May be NULL: set to a signal's number, unwinds at the next call. */
@@ -84,6 +86,14 @@ struct kvp_access_record {
 };
 
 struct kvp_realization;
+
+/*
+ * Table entries a realization of these ranks needs: their chunks, aliases
+ * and static storage for the readers among them, and static_entries.  The
+ * ranks must be the plan's.
+ */
+uint64_t kvp_realize_entries(const struct kvp_plan *plan,
+			     const struct kvp_realize_options *options);
 
 /*
  * Realize a plan.  `verdict` must be a good one, reached for this very plan

@@ -82,8 +82,11 @@ static int read_plan(struct kvp_plan *plan, const char *path,
 	return code;
 }
 
-/* Findings go to standard error: the answer here is the realization. */
-static bool verdict_is_good(const struct kvp_verdict *verdict)
+/*
+ * Findings go to standard error: the answer here is the realization.  What
+ * the table needs is for preflight to say, which knows the ranks.
+ */
+static bool verdict_is_good(const struct kvp_verdict *verdict, bool over_limit)
 {
 	const struct kvp_finding *f;
 	char text[512];
@@ -91,6 +94,8 @@ static bool verdict_is_good(const struct kvp_verdict *verdict)
 
 	f = kvp_verdict_findings(verdict, &count);
 	for (i = 0; i < count; i++) {
+		if (f[i].rule == KVP_RULE_ENTRY_LIMIT && !over_limit)
+			continue;
 		kvp_finding_text(&f[i], text, sizeof(text));
 		fprintf(stderr, "%s: %s\n", f[i].severity == KVP_ERROR ?
 			"error" : "warning", text);
@@ -163,6 +168,16 @@ static int set_warn(struct realize_settings *s, const char *value)
 	return KVP_EXIT_YES;
 }
 
+/* Standard output carries the answer, so these need files. */
+static int set_file(const char **file, const char *option, const char *value)
+{
+	if (!strcmp(value, "-"))
+		return out_usage_error("--%s=-: must be a file; --json prints "
+				       "capacities", option);
+	*file = value;
+	return KVP_EXIT_YES;
+}
+
 static int set(struct realize_settings *s, int got, const char *value)
 {
 	switch (got) {
@@ -176,11 +191,9 @@ static int set(struct realize_settings *s, int got, const char *value)
 	case CHECK:
 		return set_check(s, value);
 	case PUBLISH:
-		s->options.publish = value;
-		return KVP_EXIT_YES;
+		return set_file(&s->options.publish, "publish", value);
 	case TRACE:
-		s->trace = value;
-		return KVP_EXIT_YES;
+		return set_file(&s->trace, "trace", value);
 	case HOLD:
 		s->hold = true;
 		return KVP_EXIT_YES;
@@ -239,6 +252,21 @@ static int realize_plan(const struct kvp_plan *plan,
 	return exit;
 }
 
+static bool has_ranks(const struct kvp_plan *plan,
+		      const struct realize_settings *s)
+{
+	uint64_t ranks = plan->geometry.ranks;
+	uint32_t first = s->options.first_rank;
+
+	if (!s->ranks_given ||
+	    (first < ranks && s->options.nranks <= ranks - first))
+		return true;
+	out_usage_error("--ranks=%u-%u: the plan has ranks 0 to %llu", first,
+			first + s->options.nranks - 1,
+			(unsigned long long)ranks - 1);
+	return false;
+}
+
 static int realize_one(struct realize_settings *s, const char *path)
 {
 	struct kvp_verdict *verdict = NULL;
@@ -250,10 +278,12 @@ static int realize_one(struct realize_settings *s, const char *path)
 		code = kvp_verify(&plan, &s->rules, &verdict, &err);
 	if (code) {
 		exit = out_error(&err);
-	} else if (!verdict_is_good(verdict)) {
-		exit = out_usage_error("%s: the plan is not verified, nothing "
-				       "was touched", kvp_file_label(path));
+	} else if (!verdict_is_good(verdict, s->options.over_limit)) {
+		out_usage_error("%s: the plan is not verified, nothing was "
+				"touched", kvp_file_label(path));
 		exit = KVP_EXIT_NO;
+	} else if (!has_ranks(&plan, s)) {
+		exit = KVP_EXIT_INPUT;
 	} else {
 		catch_signals();
 		exit = realize_plan(&plan, verdict, s);
@@ -270,6 +300,7 @@ static int run(const struct command *self, int argc, char **argv)
 	int got, exit;
 
 	kvp_verify_options_init(&s.rules);
+	s.rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
 	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
 		if (got == HELP) {
 			opt_help(self);
@@ -283,8 +314,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return out_usage_error("--host and --gpus contradict; give "
 				       "one of them");
 	if (argc - optind != 1)
-		return out_usage_error("realize takes one plan, %d given; see "
-				       "kvplan realize --help", argc - optind);
+		return out_usage_error("realize takes one plan, %d given; the "
+			"values of --gpus and --check are joined by =; see "
+			"kvplan realize --help", argc - optind);
 	return realize_one(&s, argv[optind]);
 }
 

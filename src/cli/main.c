@@ -20,8 +20,8 @@ static int usage(void)
 	size_t i;
 
 	printf("usage: kvplan COMMAND [OPTION]... [FILE]...\n\n"
-	       "Plans and proves the physical memory layout of LLM KV caches."
-	       "\n\ncommands:\n");
+	       "Plans, proves and realizes the physical memory layout of LLM KV "
+	       "caches.\n\ncommands:\n");
 	for (i = 0; i < COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i]->name,
 		       commands[i]->summary);

@@ -42,6 +42,8 @@ struct progress {
 	FILE *trace;
 	bool terminal;
 	bool shown;
+	bool started;
+	uint64_t entries_before;	/* what others hold */
 	struct timespec begun;
 	int64_t next_ms;	/* when to show again */
 };

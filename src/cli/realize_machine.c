@@ -58,26 +58,6 @@ static int check_descriptors(uint32_t ranks, struct kvp_error *err)
 		(unsigned long long)limit.rlim_cur, ranks + 16);
 }
 
-/* A full check touches every byte of every rank. */
-static int check_memory(struct kvp_backend *b, const struct kvp_plan *plan,
-			const struct realize_settings *s,
-			struct kvp_error *err)
-{
-	uint64_t have, need = (plan->summary.physical_bytes +
-			       plan->dedicated_bytes) * s->options.nranks;
-	int code;
-
-	if (s->options.check != KVP_CHECK_FULL)
-		return KVP_OK;
-	code = b->ops->memory(b, 0, &have, err);
-	if (code || need <= have)
-		return code;
-	return kvp_error_set(err, KVP_EREFUSED,
-		"--check=full of %u ranks writes %s bytes, this machine has "
-		"%s free; realize fewer ranks with --ranks or use "
-		"--check=quick", s->options.nranks, N(need), N(have));
-}
-
 static int open_host(struct kvp_backend **backend, const struct kvp_plan *plan,
 		     struct realize_settings *s, struct kvp_error *err)
 {
@@ -93,7 +73,7 @@ static int open_host(struct kvp_backend **backend, const struct kvp_plan *plan,
 	if (!code)
 		code = kvp_backend_host(backend, ranks,
 					plan->geometry.granularity, err);
-	return code ? code : check_memory(*backend, plan, s, err);
+	return code;
 }
 
 static int open_gpus(struct kvp_backend **backend, const struct kvp_plan *plan,
@@ -116,28 +96,47 @@ static int open_gpus(struct kvp_backend **backend, const struct kvp_plan *plan,
 		s->ngpus ? "are listed" : "are visible", have - 1);
 }
 
+/* "1-7,12" of the ranks that are set; cut with "..." where too long. */
+static void ranks_text(char *text, size_t size, const bool *set)
+{
+	uint32_t first, last;
+	size_t used = 0;
+
+	for (first = 0; first < KVP_RANKS_MAX; first = last + 1) {
+		last = first;
+		if (!set[first])
+			continue;
+		while (last + 1 < KVP_RANKS_MAX && set[last + 1])
+			last++;
+		if (used + 16 > size) {
+			snprintf(text + used, size - used, "...");
+			return;
+		}
+		used += (size_t)snprintf(text + used, size - used, "%s%u",
+					 used ? "," : "", first);
+		if (last > first)
+			used += (size_t)snprintf(text + used, size - used,
+						 "-%u", last);
+	}
+}
+
 /* Name the readers that are elsewhere: they get no grant here. */
 static void name_outsiders(const struct kvp_plan *plan,
 			   const struct realize_settings *s)
 {
-	uint32_t first = s->options.first_rank, end, i;
+	uint32_t first = s->options.first_rank, i, reader;
+	uint32_t end = first + s->options.nranks;
 	bool outside[KVP_RANKS_MAX] = { false };
 	char text[256] = "";
-	size_t used = 0, j;
+	size_t j;
 
-	end = first + s->options.nranks;
-	for (i = first; i < end && i < plan->naccess; i++)
+	for (i = first; i < end; i++)
 		for (j = 0; j < plan->access[i].readers.count; j++) {
-			uint32_t reader = plan->access[i].readers.rank[j];
-
+			reader = plan->access[i].readers.rank[j];
 			outside[reader] = reader < first || reader >= end;
 		}
-	for (i = 0; i < KVP_RANKS_MAX && used + 8 < sizeof(text); i++)
-		if (outside[i])
-			used += (size_t)snprintf(text + used,
-				sizeof(text) - used, "%s%u", used ? "," : "",
-				i);
-	if (used)
+	ranks_text(text, sizeof(text), outside);
+	if (*text)
 		fprintf(stderr, "kvplan: readers that are not realized here "
 			"get no grant: ranks %s\n", text);
 }
@@ -153,75 +152,48 @@ int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,
 	return code;
 }
 
-/* Readers of a rank among those realized here. */
-static uint64_t readers_here(const struct kvp_plan *plan,
-			     const struct realize_settings *s, uint32_t rank)
+/* The first mode beyond the plan's whose entries are within the limit. */
+static bool find_mode(const struct kvp_plan *plan,
+		      const struct realize_settings *s, enum kvp_merge *merge,
+		      uint64_t *need)
 {
-	const struct kvp_ranks *readers = &plan->access[rank].readers;
-	uint32_t first = s->options.first_rank;
-	uint64_t count = 0;
-	size_t i;
+	struct kvp_plan other;
 
-	for (i = 0; i < readers->count; i++)
-		count += readers->rank[i] >= first &&
-			 readers->rank[i] - first < s->options.nranks;
-	return count;
-}
-
-/* Entries saved by a plan with fewer chunks: each is one mapping for every
-   reader and one alias less. */
-static uint64_t entries_saved(const struct kvp_plan *plan,
-			      const struct realize_settings *s,
-			      uint64_t chunks)
-{
-	uint32_t i, end = s->options.first_rank + s->options.nranks;
-	uint64_t saved = 0;
-
-	for (i = s->options.first_rank; i < end && i < plan->naccess; i++)
-		saved += (plan->nchunks - chunks) *
-			 (readers_here(plan, s, i) + 1);
-	return saved;
-}
-
-/* All entries of the ranks realized here, as preflight counts them. */
-static uint64_t entries_needed(const struct kvp_plan *plan,
-			       const struct realize_settings *s)
-{
-	uint32_t i, end = s->options.first_rank + s->options.nranks;
-	uint64_t need = plan->geometry.static_entries;
-
-	for (i = s->options.first_rank; i < end && i < plan->naccess; i++)
-		need += plan->nchunks * readers_here(plan, s, i) +
-			aliased(plan) + (plan->dedicated_bytes != 0);
-	return need;
+	for (*merge = plan->merge + 1; *merge <= KVP_MERGE_SPAN; ++*merge) {
+		if (kvp_plan_make(&other, &plan->geometry, *merge, NULL))
+			continue;
+		*need = kvp_realize_entries(&other, &s->options);
+		kvp_plan_release(&other);
+		if (*need <= plan->summary.limit)
+			return true;
+	}
+	return false;
 }
 
 void realize_cure(const struct kvp_plan *plan,
 		  const struct realize_settings *s, int code,
 		  struct kvp_error *err)
 {
-	uint64_t need = entries_needed(plan, s), left, limit;
+	uint64_t need, limit = plan->summary.limit, other = 0;
+	size_t size = sizeof(err->text), used = strlen(err->text);
 	enum kvp_merge merge;
-	struct kvp_plan other;
-	size_t used;
 
 	if (code != KVP_EENTRIES && code != KVP_ETABLE)
 		return;
-	used = strlen(err->text);
-	limit = plan->summary.limit;
-	for (merge = plan->merge + 1; merge <= KVP_MERGE_SPAN; merge++) {
-		if (kvp_plan_make(&other, &plan->geometry, merge, NULL))
-			continue;
-		left = need - entries_saved(plan, s, other.nchunks);
-		kvp_plan_release(&other);
-		if (left > limit)
-			continue;
-		snprintf(err->text + used, sizeof(err->text) - used,
-			 "; mode %s needs %s of %s", kvp_merge_name(merge),
-			 N(left), N(limit));
+	need = kvp_realize_entries(plan, &s->options);
+	if (need <= limit)
+		used += (size_t)snprintf(err->text + used, size - used,
+			"; the plan needs %s of %s, so others on this node "
+			"hold the rest: end them, or count them as "
+			"static_entries", N(need), N(limit));
+	if (used >= size)
 		return;
-	}
-	snprintf(err->text + used, sizeof(err->text) - used,
-		 "; no merge mode fits: raise tile_granules, lower "
-		 "dcp_group_size or plan fewer rows");
+	if (find_mode(plan, s, &merge, &other))
+		snprintf(err->text + used, size - used,
+			 "; mode %s needs %s of %s", kvp_merge_name(merge),
+			 N(other), N(limit));
+	else if (need > limit)
+		snprintf(err->text + used, size - used,
+			 "; no merge mode fits: raise tile_granules, lower "
+			 "dcp_group_size or plan fewer rows");
 }

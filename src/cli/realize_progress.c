@@ -50,9 +50,9 @@ static void trace(FILE *to, const struct kvp_event *e)
 /* Entries take nearly all of the time, so they tell what is left. */
 static void show(struct progress *p, const struct kvp_event *e, int64_t ms)
 {
-	int64_t left = e->entries ? (int64_t)((double)ms *
-		(double)(e->entries_total - e->entries) /
-		(double)e->entries) : 0;
+	uint64_t done = e->entries - p->entries_before;
+	int64_t left = done ? (int64_t)((double)ms *
+		(double)(e->entries_total - e->entries) / (double)done) : 0;
 
 	fprintf(stderr, "\r%s rank %u: %llu of %llu calls, %llu of %llu "
 		"entries, %lld s left \033[K", kvp_state_name(e->state),
@@ -69,6 +69,10 @@ void progress_event(void *cookie, const struct kvp_event *event)
 	struct progress *p = cookie;
 	int64_t ms;
 
+	if (!p->started) {
+		p->started = true;
+		p->entries_before = event->entries;
+	}
 	if (p->trace)
 		trace(p->trace, event);
 	/* Reading the clock at every call would cost as much as the call. */

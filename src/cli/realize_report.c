@@ -47,7 +47,8 @@ static int report_text(const struct kvp_realization *r,
 		      N(kvp_realization_entries(r)), checks[s->options.check],
 		      N(count));
 	if (least == most)
-		strbuf_printf(&b, "exactly %zu readers\n", most);
+		strbuf_printf(&b, "exactly %zu reader%s\n", most,
+			      most == 1 ? "" : "s");
 	else
 		strbuf_printf(&b, "%zu to %zu readers\n", least, most);
 	code = strbuf_detach(&b, &text, &len, &err);

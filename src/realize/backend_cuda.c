@@ -66,6 +66,7 @@ static int cuda_device(struct kvp_backend *b, uint32_t device,
 	uuid_text(found.uuid, sizeof(found.uuid), &uuid);
 	snprintf(found.driver, sizeof(found.driver), "CUDA driver API %d.%d",
 		 version / 1000, version % 1000 / 10);
+	snprintf(found.label, sizeof(found.label), "GPU %d", (int)g->device);
 	found.total_bytes = total;
 	*info = found;
 	return KVP_OK;

@@ -157,6 +157,7 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 	int rc;
 
 	assert(b && (devices != NULL) == (count != 0));
+	*b = NULL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return kvp_error_nomem(err);
@@ -175,7 +176,7 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		     size_t count, struct kvp_error *err)
 {
-	(void)b;
+	*b = NULL;
 	(void)devices;
 	(void)count;
 	return kvp_error_set(err, KVP_EUNAVAILABLE, "built without the CUDA"

@@ -40,6 +40,7 @@ static int strike(struct kvp_backend *b, enum kvp_op op, const char *call,
 	if (!fault->for_ever)
 		fault->countdown = 0;
 	assert(fault->code);
+	fault->hits++;
 	return kvp_error_set(err, fault->code, "%s: made to fail", call);
 }
 

@@ -88,6 +88,7 @@ static int host_device(struct kvp_backend *b, uint32_t device,
 	if (uname(&name))
 		return host_failed(err, "device", "uname", 0, 0);
 	memset(info, 0, sizeof(*info));
+	snprintf(info->label, sizeof(info->label), "host memory %u", device);
 	strcpy(info->name, "host memory");
 	snprintf(info->driver, sizeof(info->driver), "%.*s",
 		 (int)sizeof(info->driver) - 1, name.release);
@@ -322,6 +323,7 @@ static struct host *new_host(uint32_t devices, uint64_t granularity)
 	h->base.ops = &host_ops;
 	h->base.name = "host";
 	h->base.devices = devices;
+	h->base.lazy = true;
 	h->granularity = granularity;
 	h->unused = HOST_NONE;
 	h->flag_bytes = devices / 4 + 1;

@@ -47,7 +47,7 @@ static void tell(struct caller *c, const char *call, int code,
 static int end(struct caller *c, const char *call, int code, uint64_t address,
 	       uint64_t bytes)
 {
-	c->calls_done += !c->undo;
+	c->calls_done += !c->undo && !c->checking;
 	c->last = call;
 	if (c->event)
 		tell(c, call, code, address, bytes);
@@ -113,17 +113,32 @@ int call_map(struct caller *c, uint64_t address, uint64_t bytes,
 	CALL(map, address, bytes, address, bytes, handle);
 }
 
+/* Entries change with the call, so that its event tells what is held now. */
+
 int call_unmap(struct caller *c, uint64_t address, uint64_t bytes,
-	       struct kvp_error *err)
+	       uint32_t entries, struct kvp_error *err)
 {
-	CALL(unmap, address, bytes, address, bytes);
+	int code = begin(c, err);
+
+	if (code)
+		return code;
+	code = c->backend->ops->unmap(c->backend, address, bytes, err);
+	c->entries -= code ? 0 : entries;
+	return end(c, "unmap", code, address, bytes);
 }
 
 int call_grant(struct caller *c, uint64_t address, uint64_t bytes,
 	       const struct kvp_grant *grants, size_t count,
 	       struct kvp_error *err)
 {
-	CALL(grant, address, bytes, address, bytes, grants, count);
+	int code = begin(c, err);
+
+	if (code)
+		return code;
+	code = c->backend->ops->grant(c->backend, address, bytes, grants,
+				      count, err);
+	c->entries += code ? 0 : count;
+	return end(c, "grant", code, address, bytes);
 }
 
 int call_granted(struct caller *c, uint64_t address, uint32_t device,

@@ -12,6 +12,7 @@ struct caller {
 	kvp_event_fn *event;
 	void *cookie;
 	const volatile sig_atomic_t *interrupt;
+	bool checking;		/* calls are the alias check's */
 	bool undo;		/* unwinding: interrupts no longer count */
 	const char *last;	/* the verb called last */
 	uint32_t rank;		/* worked on */
@@ -41,8 +42,9 @@ int call_create(struct caller *c, const struct kvp_create *what,
 int call_release(struct caller *c, kvp_handle handle, struct kvp_error *err);
 int call_map(struct caller *c, uint64_t address, uint64_t bytes,
 	     kvp_handle handle, struct kvp_error *err);
+/* entries is what the mapping holds and gives back. */
 int call_unmap(struct caller *c, uint64_t address, uint64_t bytes,
-	       struct kvp_error *err);
+	       uint32_t entries, struct kvp_error *err);
 int call_grant(struct caller *c, uint64_t address, uint64_t bytes,
 	       const struct kvp_grant *grants, size_t count,
 	       struct kvp_error *err);

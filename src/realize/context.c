@@ -56,7 +56,9 @@ static int explain(struct kvp_realization *r, const struct rank *k,
 	char cause[KVP_ERROR_MAX], free[512];
 	uint64_t least;
 
-	if (!err || code == KVP_EINTERRUPTED || code == KVP_ENOMEM)
+	if (code == KVP_EINTERRUPTED)
+		return code;	/* where it was does not matter */
+	if (!err || code == KVP_ENOMEM)
 		return kvp_error_wrap(err, code, "%s", where);
 	memcpy(cause, err->text, sizeof(cause));
 	free_text(r, k, free, sizeof(free), &least);
@@ -79,8 +81,8 @@ int context_other(struct kvp_realization *r, const struct rank *k,
 {
 	char where[256];
 
-	snprintf(where, sizeof(where), "rank %u, %s device %u, %s", k->rank,
-		 r->caller.backend->name, k->device, what);
+	snprintf(where, sizeof(where), "rank %u, %s, %s", k->rank,
+		 r->devices[k - r->ranks].label, what);
 	return explain(r, k, where, code, err);
 }
 

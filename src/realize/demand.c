@@ -3,6 +3,8 @@
  * realized here and the readers among them; what others on the node hold is
  * the geometry's static_entries.
  */
+#include <assert.h>
+
 #include "base/u64.h"
 #include "realize/realization.h"
 
@@ -15,18 +17,16 @@ uint64_t demand_aliased(const struct kvp_plan *plan)
 	return n;
 }
 
-uint64_t demand_chunk_entries(const struct kvp_realization *r,
-			      const struct rank *k)
+/* Mappings that only the owner is granted. */
+static uint64_t owned_mappings(const struct kvp_plan *plan)
 {
-	return r->plan->nchunks * k->nreaders +
-	       demand_aliased(r->plan) + (r->plan->dedicated_bytes != 0);
+	return demand_aliased(plan) + (plan->dedicated_bytes != 0);
 }
 
-static bool is_importer(const struct kvp_realization *r, uint32_t owner,
+bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,
 			uint32_t other, enum kvp_static_importers importers)
 {
-	uint64_t group = geometry_of(r)->dcp_group_size;
-	uint64_t node = geometry_of(r)->ranks_per_node;
+	uint64_t group = g->dcp_group_size, node = g->ranks_per_node;
 
 	switch (importers) {
 	case KVP_STATIC_NONE:
@@ -39,53 +39,64 @@ static bool is_importer(const struct kvp_realization *r, uint32_t owner,
 	return false;
 }
 
-size_t static_grants(const struct kvp_realization *r, const struct rank *k,
-		     enum kvp_static_importers importers,
-		     struct kvp_grant *grants)
+static bool is_here(const struct kvp_realize_options *o, uint32_t rank)
 {
-	enum kvp_flags flags =
-		geometry_of(r)->importer_mode == KVP_IMPORT_READ ?
-		KVP_READ : KVP_READWRITE;
-	size_t count = 0;
-	uint32_t i;
+	return rank >= o->first_rank && rank - o->first_rank < o->nranks;
+}
 
-	grants[count++] = (struct kvp_grant){ k->device, KVP_READWRITE };
-	for (i = 0; i < r->nranks; i++)
-		if (&r->ranks[i] != k &&
-		    is_importer(r, k->rank, r->ranks[i].rank, importers))
-			grants[count++] = (struct kvp_grant){
-				r->ranks[i].device, flags };
+/* Readers of a rank's planes among the ranks realized here. */
+static uint64_t readers_here(const struct kvp_plan *plan,
+			     const struct kvp_realize_options *o,
+			     uint32_t rank)
+{
+	const struct kvp_ranks *readers = &plan->access[rank].readers;
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < readers->count; i++)
+		count += is_here(o, readers->rank[i]);
 	return count;
 }
 
-/* How many ranks realized here are granted a static item of rank k. */
-static uint64_t count_importers(const struct kvp_realization *r,
-				const struct rank *k,
-				enum kvp_static_importers importers)
+/* Ranks realized here that are granted a rank's static item. */
+static uint64_t importers_here(const struct kvp_geometry *g,
+			       const struct kvp_realize_options *o,
+			       uint32_t rank,
+			       enum kvp_static_importers importers)
 {
 	uint64_t count = 1;
 	uint32_t i;
 
-	for (i = 0; i < r->nranks; i++)
-		count += &r->ranks[i] != k &&
-			 is_importer(r, k->rank, r->ranks[i].rank, importers);
+	for (i = 0; i < o->nranks; i++)
+		count += o->first_rank + i != rank &&
+			 static_is_importer(g, rank, o->first_rank + i,
+					    importers);
 	return count;
 }
 
-uint64_t demand_entries(const struct kvp_realization *r)
+uint64_t kvp_realize_entries(const struct kvp_plan *plan,
+			     const struct kvp_realize_options *options)
 {
-	const struct kvp_geometry *g = geometry_of(r);
-	uint64_t entries = g->static_entries;
-	uint32_t i;
+	const struct kvp_geometry *g = &plan->geometry;
+	uint64_t entries = g->static_entries, owned = owned_mappings(plan);
+	uint32_t rank, end = options->first_rank + options->nranks;
 	size_t item;
 
-	for (i = 0; i < r->nranks; i++) {
-		entries += demand_chunk_entries(r, &r->ranks[i]);
+	assert(end <= g->ranks && end <= plan->naccess);
+	for (rank = options->first_rank; rank < end; rank++) {
+		entries += plan->nchunks * readers_here(plan, options, rank) +
+			   owned;
 		for (item = 0; item < g->nstatics; item++)
-			entries += count_importers(r, &r->ranks[i],
-						   g->statics[item].importers);
+			entries += importers_here(g, options, rank,
+						  g->statics[item].importers);
 	}
 	return entries;
+}
+
+uint64_t demand_chunk_entries(const struct kvp_realization *r,
+			      const struct rank *k)
+{
+	return r->plan->nchunks * k->nreaders + owned_mappings(r->plan);
 }
 
 uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item)
@@ -112,8 +123,7 @@ uint64_t demand_calls(const struct kvp_realization *r)
 	uint64_t statics = geometry_of(r)->nstatics, ranks = r->nranks;
 	uint64_t dedicated = r->plan->dedicated_bytes != 0;
 	uint64_t planes = geometry_of(r)->nplanes, readers = 0;
-	uint64_t mappings = r->plan->nchunks + demand_aliased(r->plan) +
-			    dedicated;
+	uint64_t mappings = r->plan->nchunks + owned_mappings(r->plan);
 	uint32_t i;
 
 	for (i = 0; i < r->nranks; i++)

@@ -53,7 +53,6 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 	if (code)
 		return code;
 	undo_add_entries(&r->undo, m->step, (uint32_t)count);
-	r->caller.entries += count;
 	return read_back(r, m, grants, count, err);
 }
 

@@ -80,10 +80,15 @@ static int check_granularity(struct kvp_realization *r, uint32_t i,
 	if (is % device == 0)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EREFUSED,
-		"rank %u: the plan's granularity is %llu bytes, device %u "
+		"rank %u: the plan's granularity is %llu bytes, %s "
 		"allocates in multiples of %llu; plan with granularity %llu",
-		r->ranks[i].rank, ull(is), r->ranks[i].device, ull(device),
+		r->ranks[i].rank, ull(is), r->devices[i].label, ull(device),
 		ull(u64_max(is, device)));
+}
+
+static const char *label_of(const struct kvp_realization *r, uint32_t rank)
+{
+	return r->devices[rank - r->ranks[0].rank].label;
 }
 
 static int check_peers(struct kvp_realization *r, const struct rank *owner,
@@ -102,38 +107,52 @@ static int check_peers(struct kvp_realization *r, const struct rank *owner,
 					     code, err);
 		if (!can)
 			return kvp_error_set(err, KVP_EREFUSED,
-				"rank %u (device %u) reads the KV of rank %u "
-				"(device %u), but that device cannot access "
-				"this one's memory; choose devices that are "
-				"peers, or a smaller dcp_group_size",
-				owner->readers[i], owner->devices[i],
-				owner->rank, owner->device);
+				"rank %u (%s) reads the KV of rank %u (%s), "
+				"but that device cannot access this one's "
+				"memory; choose devices that are peers, or a "
+				"smaller dcp_group_size", owner->readers[i],
+				label_of(r, owner->readers[i]), owner->rank,
+				label_of(r, owner->rank));
 	}
 	return KVP_OK;
 }
 
+/*
+ * Memory of a device of its own has to be there.  The host's is taken when
+ * it is touched, for all ranks from one place: a full check touches it all.
+ */
 static int check_memory(struct kvp_realization *r, const struct rank *k,
 			struct kvp_error *err)
 {
-	uint64_t need = demand_bytes(r), have = 0;
+	bool lazy = r->caller.backend->lazy;
+	uint64_t need = demand_bytes(r) * (lazy ? r->nranks : 1), have = 0;
 	int code;
 
+	if (lazy && r->options.check != KVP_CHECK_FULL)
+		return KVP_OK;
 	r->caller.rank = k->rank;
 	code = call_memory(&r->caller, k->device, &have, err);
 	if (code)
 		return context_other(r, k, "reading free memory", code, err);
 	if (need <= have)
 		return KVP_OK;
+	if (lazy)
+		return kvp_error_set(err, KVP_EREFUSED,
+			"a full check of %u ranks writes %llu bytes, this "
+			"machine has %llu free, %llu too few; check quick, or "
+			"fewer ranks", r->nranks, ull(need), ull(have),
+			ull(need - have));
 	return kvp_error_set(err, KVP_EREFUSED,
-		"rank %u needs %llu bytes, device %u has %llu free, %llu too "
-		"few; free memory there or plan fewer pages", k->rank,
-		ull(need), k->device, ull(have), ull(need - have));
+		"rank %u needs %llu bytes, %s has %llu free, %llu too few; "
+		"free memory there or plan fewer pages", k->rank, ull(need),
+		r->devices[k - r->ranks].label, ull(have), ull(need - have));
 }
 
 static int check_entries(const struct kvp_realization *r,
 			 struct kvp_error *err)
 {
-	uint64_t need = demand_entries(r), limit = r->plan->summary.limit;
+	uint64_t need = r->caller.entries_total;
+	uint64_t limit = r->plan->summary.limit;
 
 	if (need <= limit || r->options.over_limit)
 		return KVP_OK;

@@ -82,7 +82,7 @@ static void write_rank(struct strbuf *b, const struct kvp_realization *r,
 	strbuf_str(b, "}");
 }
 
-/* What the node as a whole can hold; only when all of it is realized. */
+/* What all ranks together hold; only when all of them are realized. */
 static void write_node(struct strbuf *b, const struct kvp_realization *r)
 {
 	const struct kvp_geometry *g = geometry_of(r);

@@ -57,9 +57,6 @@ static struct rank *find_rank(const struct kvp_realization *r, uint32_t rank)
 static void find_readers(struct kvp_realization *r, struct rank *k)
 {
 	const struct kvp_ranks *readers = &r->plan->access[k->rank].readers;
-	enum kvp_flags flags =
-		geometry_of(r)->importer_mode == KVP_IMPORT_READ ?
-		KVP_READ : KVP_READWRITE;
 	const struct rank *other;
 	size_t i;
 
@@ -74,7 +71,7 @@ static void find_readers(struct kvp_realization *r, struct rank *k)
 		k->readers[k->nreaders] = other->rank;
 		k->devices[k->nreaders] = other->device;
 		k->grants[k->nreaders++] =
-			(struct kvp_grant){ other->device, flags };
+			(struct kvp_grant){ other->device, importer_flags(r) };
 	}
 }
 

@@ -73,6 +73,13 @@ int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 		    struct kvp_error *err);
 void realization_delete(struct kvp_realization *r);
 
+/* What importers may do. */
+static inline enum kvp_flags importer_flags(const struct kvp_realization *r)
+{
+	return geometry_of(r)->importer_mode == KVP_IMPORT_READ ?
+		KVP_READ : KVP_READWRITE;
+}
+
 /* preflight.c: may it begin?  Reads, touches nothing. */
 int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
 	      struct kvp_error *err);
@@ -80,19 +87,14 @@ int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
 /* demand.c: what a rank needs, counted for the ranks realized here. */
 uint64_t demand_chunk_entries(const struct kvp_realization *r,
 			      const struct rank *k);
-uint64_t demand_entries(const struct kvp_realization *r);
 uint64_t demand_bytes(const struct kvp_realization *r);
 uint64_t demand_calls(const struct kvp_realization *r);
 uint64_t demand_aliased(const struct kvp_plan *plan);
 uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item);
 
-/*
- * The grants of a static item: the owner and the importers realized here.
- * grants has room for one per rank realized here; answers how many.
- */
-size_t static_grants(const struct kvp_realization *r, const struct rank *k,
-		     enum kvp_static_importers importers,
-		     struct kvp_grant *grants);
+/* Is `other`, another rank, granted a static item of `owner`? */
+bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,
+			uint32_t other, enum kvp_static_importers importers);
 
 /* grant.c: grants of all mappings of a rank, read back, with records. */
 int grant_rank(struct kvp_realization *r, uint32_t index,

@@ -89,6 +89,28 @@ static int acquire_mapping(struct kvp_realization *r, struct rank *k,
 	return KVP_OK;
 }
 
+/*
+ * The grants of a static item: the owner and the importers realized here.
+ * grants has room for every rank; answers how many.
+ */
+static size_t static_grants(const struct kvp_realization *r,
+			    const struct rank *k,
+			    enum kvp_static_importers importers,
+			    struct kvp_grant *grants)
+{
+	size_t count = 0;
+	uint32_t i;
+
+	grants[count++] = (struct kvp_grant){ k->device, KVP_READWRITE };
+	for (i = 0; i < r->nranks; i++)
+		if (&r->ranks[i] != k &&
+		    static_is_importer(geometry_of(r), k->rank,
+				       r->ranks[i].rank, importers))
+			grants[count++] = (struct kvp_grant){
+				r->ranks[i].device, importer_flags(r) };
+	return count;
+}
+
 /* Storage that exists before the cache, whole from address to grant. */
 static int realize_static(struct kvp_realization *r, struct rank *k,
 			  size_t item, struct kvp_grant *grants,
@@ -250,9 +272,11 @@ static int step_check(struct kvp_realization *r, struct rank *k,
 
 	if (r->options.check == KVP_CHECK_NONE)
 		return KVP_OK;
+	r->caller.checking = true;
 	code = alias_check(&r->caller, r->plan, &rank, r->options.check, err);
+	r->caller.checking = false;
 	return code && code != KVP_EFAILED ?
-		context_other(r, k, "alias check", code, err) : code;
+		context_other(r, k, "checking", code, err) : code;
 }
 
 typedef int step_fn(struct kvp_realization *r, struct rank *k,
@@ -333,7 +357,8 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 	*out = NULL;
 	code = realization_new(&r, plan, backend, options, err);
 	if (!code) {
-		r->caller.entries_total = demand_entries(r);
+		r->caller.entries_total =
+			kvp_realize_entries(plan, &r->options);
 		r->caller.calls_total = demand_calls(r);
 		r->caller.entries = geometry_of(r)->static_entries;
 		code = preflight(r, verdict, err);

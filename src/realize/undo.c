@@ -55,9 +55,7 @@ static int undo_step(const struct undo_step *s, struct caller *c,
 		code = call_release(c, s->address, err);
 		break;
 	case UNDO_MAP:
-		code = call_unmap(c, s->address, s->bytes, err);
-		if (!code)
-			c->entries -= s->entries;
+		code = call_unmap(c, s->address, s->bytes, s->entries, err);
 		break;
 	}
 	return code;
@@ -89,9 +87,9 @@ int undo_all(struct undo *u, struct caller *c, struct kvp_error *err)
 	if (!failed)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_ESTUCK,
-		"%zu steps could not be undone: left behind are %zu mappings, "
-		"%zu allocations, %zu reservations; the first was %.200s",
-		failed, u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
+		"steps that could not be undone: %zu; left behind are "
+		"mappings: %zu, allocations: %zu, reservations: %zu, given "
+		"back when the process ends; the first was %.200s", failed, u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
 		u->stuck[UNDO_RESERVE], first.text);
 }
 

@@ -143,9 +143,11 @@ static bool file_fails(const char *call)
 	return true;
 }
 
+/* Else nothing: thousands of runs need no disk. */
 int fsync(int fd)
 {
-	return file_fails("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
+	(void)fd;
+	return file_fails("fsync") ? -1 : 0;
 }
 
 int fchmod(int fd, mode_t mode)
@@ -848,12 +850,14 @@ static void sweep_cuda(void)
 	}
 	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		must(!passed_over(calls[i]), calls[i]);
-		step = !strcmp(calls[i], "cuCtxPushCurrent") ? 7 : 1;
-		step *= SLOW ? 11 : 1;
+		/* These are called hundreds of times. */
+		step = !strcmp(calls[i], "cuCtxPushCurrent") ? 11 :
+		       !strcmp(calls[i], "cuMemGetAccess") ? 5 : 1;
+		step *= SLOW ? 13 : 1;
 		sweep_standin(calls[i], false, step, "");
-		sweep_standin(calls[i], true, step, "");
+		sweep_standin(calls[i], true, step * 3, "");
 		if (i >= 15 && i < 23)
-			sweep_standin(calls[i], false, step, stuck);
+			sweep_standin(calls[i], false, step * 5, stuck);
 	}
 }
 
