@@ -37,6 +37,7 @@ check 'make install' make_to install
 
 expected() {
 	for page in man/*.1; do echo "share/man/man1/${page#man/}"; done
+	for page in man/*.3; do echo "share/man/man3/${page#man/}"; done
 	for page in man/*.5; do echo "share/man/man5/${page#man/}"; done
 	for header in include/kvplan/*.h; do echo "$header"; done
 	echo bin/kvplan

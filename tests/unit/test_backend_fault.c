@@ -348,7 +348,7 @@ START_TEST(every_verb_fails_alone_under_its_own_bit)
 	unsigned all = 0;
 
 	for (bit = 0; bit < VERBS; bit++) {
-		fault = (struct kvp_fault){ bits[bit], 1, false, KVP_EIO };
+		fault = (struct kvp_fault){ bits[bit], 1, false, KVP_EIO, 0 };
 		for (other = 0; other < VERBS; other++)
 			if (other != bit)
 				check_passes(other);
@@ -367,7 +367,7 @@ START_TEST(the_call_counted_down_to_fails_once)
 
 	for (n = 1; n < 30; n++) {
 		fault = (struct kvp_fault){ KVP_OP_ALL, n, false,
-					    KVP_EEXHAUSTED };
+					    KVP_EEXHAUSTED, 0 };
 		for (i = 1; i < n; i++)
 			check_passes((int)(i % VERBS));
 		check_fails((int)(n % VERBS), KVP_EEXHAUSTED);
@@ -382,7 +382,7 @@ START_TEST(for_ever_fails_all_masked_calls_from_there_on)
 	int i;
 
 	fault = (struct kvp_fault){ KVP_OP_MAP | KVP_OP_UNMAP, 3, true,
-				    KVP_EDRIVER };
+				    KVP_EDRIVER, 0 };
 	check_passes(7);
 	check_passes(7);
 	for (i = 0; i < 5; i++) {
@@ -397,7 +397,7 @@ START_TEST(only_masked_calls_count_down)
 {
 	int i;
 
-	fault = (struct kvp_fault){ KVP_OP_GRANT, 2, false, KVP_EDRIVER };
+	fault = (struct kvp_fault){ KVP_OP_GRANT, 2, false, KVP_EDRIVER, 0 };
 	for (i = 0; i < 10; i++)
 		check_passes(7);
 	ck_assert_uint_eq(fault.countdown, 2);
@@ -410,7 +410,7 @@ END_TEST
 
 START_TEST(the_fault_is_read_at_every_call)
 {
-	fault = (struct kvp_fault){ KVP_OP_ALL, 1, true, KVP_EDRIVER };
+	fault = (struct kvp_fault){ KVP_OP_ALL, 1, true, KVP_EDRIVER, 0 };
 	check_fails(6, KVP_EDRIVER);
 	fault.ops &= ~(unsigned)KVP_OP_RELEASE;
 	check_passes(6);
@@ -436,7 +436,7 @@ START_TEST(an_error_that_nobody_wants_is_not_written)
 {
 	uint64_t out;
 
-	fault = (struct kvp_fault){ KVP_OP_ALL, 1, true, KVP_EDRIVER };
+	fault = (struct kvp_fault){ KVP_OP_ALL, 1, true, KVP_EDRIVER, 0 };
 	ck_assert_int_eq(call(7, &out, NULL), KVP_EDRIVER);
 	kvp_backend_close(NULL);
 }
