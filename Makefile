@@ -76,10 +76,11 @@ $(B)/%.o: %.c Makefile
 
 include tests/tests.mk
 
-demo: all                       ## plan and verify the published layout
+demo: all                       ## plan, verify and realize the published layout
 	$(Q)$(B)/kvplan plan -o $(B)/demo.plan.json layouts/kimi-k3.1-pro-tp16-dcp16.json
 	$(Q)$(B)/kvplan verify --geometry=layouts/kimi-k3.1-pro-tp16-dcp16.json $(B)/demo.plan.json
 	$(Q)$(B)/kvcheck $(B)/demo.plan.json
+	$(Q)$(B)/kvplan realize --ranks=0 --check=quick $(B)/demo.plan.json
 
 headers:                        ## every header compiles alone
 	$(Q)set -e; for h in include/kvplan/*.h $(wildcard src/*/*.h); do \
