@@ -24,7 +24,8 @@ struct model {
 	/* Told afterwards. */
 	enum kvp_state state[MODEL_RANKS];
 	uint64_t events;
-	uint64_t calls;		/* undoing not counted */
+	uint64_t calls;		/* those of undoing and checking not counted */
+	uint64_t calls_total;
 	uint64_t failed;	/* calls, undoing included */
 	uint64_t failed_undo;
 	uint64_t acquired[3];	/* addresses, memory, mappings */
@@ -147,12 +148,11 @@ static inline void model_acquire(struct model *m, const struct kvp_event *e)
 		model_wrong(m, e, "called after the interrupt");
 	if (i < 3 && !e->code)
 		m->acquired[i]++;
-	m->calls++;
+	m->calls += e->state != KVP_CHECKED;
 	if (e->calls_done != m->calls)
 		model_wrong(m, e, "miscounted");
-	if (e->calls_total && e->state != KVP_CHECKED &&
-	    e->calls_done > e->calls_total)
-		model_wrong(m, e, "more calls than there are");
+	if (e->calls_done > e->calls_total || e->entries > e->entries_total)
+		model_wrong(m, e, "more than there are");
 }
 
 static inline void model_undo(struct model *m, const struct kvp_event *e)
@@ -188,6 +188,7 @@ static inline void model_event(void *cookie, const struct kvp_event *e)
 		m->cause_state = e->state;
 	}
 	m->entries = e->entries;
+	m->calls_total = e->calls_total;
 	if (m->events == m->interrupt_at)
 		m->interrupt = m->signal;
 }
