@@ -20,6 +20,9 @@ struct gpu {
 	uint64_t granularity;
 	bool rdma;
 	bool busy;		/* fills or copies may still run */
+	bool no_kernel;		/* it could not be loaded */
+	CUmodule module;
+	CUfunction match;	/* NULL until something large is compared */
 };
 
 struct cuda {
@@ -50,14 +53,15 @@ static inline struct gpu *gpu_of(struct cuda *c, uint32_t device)
 }
 
 /* Make a GPU's context current, and make the caller's current again. */
-static inline int cuda_enter(struct cuda *c, uint32_t device, struct kvp_error *err)
+static inline int cuda_enter(struct cuda *c, uint32_t device,
+			     struct kvp_error *err)
 {
 	return CALL(c, err, CtxPushCurrent, (gpu_of(c, device)->context));
 }
 
 /* For a call on a range of addresses, which is no GPU's. */
-static inline int cuda_enter_range(struct cuda *c, uint64_t address, uint64_t bytes,
-		       struct kvp_error *err)
+static inline int cuda_enter_range(struct cuda *c, uint64_t address,
+				   uint64_t bytes, struct kvp_error *err)
 {
 	assert(bytes && address % c->granularity == 0 &&
 	       bytes % c->granularity == 0);
@@ -73,7 +77,7 @@ static inline int cuda_leave(struct cuda *c, int rc)
 	return rc;
 }
 
-/* backend_cuda_data.c */
+/* backend_cuda_data.c, backend_cuda_match.c */
 int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 	      uint64_t bytes, uint32_t pattern, struct kvp_error *err);
 int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,

@@ -1,15 +1,11 @@
 /*
- * The CUDA backend's data: filling, comparing, waiting.
+ * The CUDA backend's data: filling and waiting.
  */
 #include "realize/backend_cuda.h"
 
 #ifdef KVP_HAVE_CUDA
 
-#include "base/u64.h"
 #include "realize/backend_util.h"
-
-/* A buffer to compare; large enough that a copy runs at full speed. */
-#define BUFFER_BYTES (UINT64_C(16) << 20)
 
 void cuda_settle(struct cuda *c)
 {
@@ -61,89 +57,8 @@ int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 	return cuda_leave(c, rc);
 }
 
-/* Compare each piece while the next one is on its way. */
-static int match_pieces(struct cuda *c, CUstream stream, uint64_t address,
-			uint64_t bytes, uint32_t pattern, uint64_t *same,
-			struct kvp_error *err)
-{
-	uint64_t asked = u64_min(bytes, BUFFER_BYTES);
-	uint64_t here, next, good;
-	unsigned which = 0;
-	int rc;
-
-	*same = 0;
-	rc = CALL(c, err, MemcpyDtoHAsync,
-		  (c->buffers[0], address, asked, stream));
-	while (!rc && *same < bytes) {
-		rc = CALL(c, err, StreamSynchronize, (stream));
-		here = asked - *same;
-		next = u64_min(bytes - asked, BUFFER_BYTES);
-		if (!rc && next)
-			rc = CALL(c, err, MemcpyDtoHAsync,
-				  (c->buffers[!which], address + asked, next,
-				   stream));
-		if (rc)
-			break;
-		good = backend_pattern_same(c->buffers[which],
-					    address + *same, here, pattern);
-		*same += good;
-		if (good < here)
-			break;
-		asked += next;
-		which = !which;
-	}
-	return rc;
-}
-
-/* Both buffers, taken when first needed: a run without checks has none. */
-static int want_buffers(struct cuda *c, struct kvp_error *err)
-{
-	size_t i;
-	int rc = KVP_OK;
-
-	for (i = 0; !rc && i < 2; i++)
-		if (!c->buffers[i])
-			rc = CALL(c, err, MemHostAlloc,
-				  (&c->buffers[i], BUFFER_BYTES,
-				   CU_MEMHOSTALLOC_PORTABLE));
-	return rc;
-}
-
-int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
-		      uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
-		      struct kvp_error *err)
-{
-	struct cuda *c = cuda_of(b);
-	struct gpu *g = gpu_of(c, device);
-	uint64_t same = 0;
-	int rc;
-
-	assert(same_bytes);
-	if (!bytes) {
-		*same_bytes = 0;
-		return KVP_OK;
-	}
-	rc = cuda_enter(c, device, err);
-	if (rc)
-		return rc;
-	g->busy = true;
-	rc = want_buffers(c, err);
-	if (!rc)
-		rc = match_pieces(c, g->stream, address, bytes, pattern, &same,
-				  err);
-	/* A copy ahead may still be writing into its buffer. */
-	if (rc || same < bytes)
-		g->busy = CALL(c, NULL, StreamSynchronize, (g->stream)) != 0;
-	else
-		g->busy = false;
-	cuda_leave(c, rc);
-	if (!rc)
-		*same_bytes = same;
-	return rc;
-}
-
 int cuda_synchronize(struct kvp_backend *b, uint32_t device,
-			    struct kvp_error *err)
+		     struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
 	int rc = cuda_enter(c, device, err);

@@ -30,6 +30,8 @@ void cuda_close(struct kvp_backend *b)
 	}
 	for (i = 0; i < c->base.devices; i++) {
 		if (c->gpus[i].stream && !cuda_enter(c, i, NULL)) {
+			if (c->gpus[i].module)
+				(void)c->api.ModuleUnload(c->gpus[i].module);
 			(void)c->api.StreamDestroy(c->gpus[i].stream);
 			cuda_leave(c, KVP_OK);
 		}

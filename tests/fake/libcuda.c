@@ -93,13 +93,20 @@ struct reservation {
 	uint32_t *slots;	/* per granule: mapping + 1, or 0 */
 };
 
-/* Work on a stream: a memset, or a copy where there is a host address. */
+/*
+ * Work on a stream: a memset, a copy where there is a host address, or a
+ * comparison where there is a place for the number of a wrong vector.
+ */
 struct op {
 	uint64_t address;
 	uint64_t bytes;
 	unsigned char *host;
+	uint64_t *wrong;
 	uint32_t pattern;
 };
+
+/* A vector of the kernel kvp_match: four words. */
+#define VECTOR 16
 
 struct gpu {
 	uint64_t used_bytes;
@@ -829,12 +836,31 @@ static CUresult enqueue(const char *call, CUstream handle, struct op op)
 
 	if (!rc)
 		rc = may(call, s->device, op.address, op.bytes,
-			 op.host ? 1 : 2);
+			 op.host || op.wrong ? 1 : 2);
 	if (rc || !op.bytes)
 		return rc;
 	s->ops = grown(s->ops, s->nops, &s->room, sizeof(*s->ops));
 	s->ops[s->nops++] = op;
 	return CUDA_SUCCESS;
+}
+
+/* The kernel's work in one granule: an atomic minimum. */
+static void compare(const struct op *op, uint64_t done,
+		    const struct granule *g, uint32_t from, uint32_t n)
+{
+	static unsigned char is[GRANULE], should[GRANULE];
+	uint32_t at;
+	uint64_t vector;
+
+	granule_read(g, from, from + n, is);
+	expand(should, from, n, op->pattern);
+	if (!memcmp(is, should, n))
+		return;
+	for (at = 0; is[at] == should[at]; at++)
+		continue;
+	vector = (done + at) / VECTOR;
+	if (vector < *op->wrong)
+		*op->wrong = vector;
 }
 
 /* Do the part of an operation that lies in one granule; how much that is. */
@@ -856,6 +882,11 @@ static uint64_t run_part(const struct op *op, uint64_t done)
 	if (op->host) {
 		granule_read(m->granules ? &m->granules[i] : NULL, from,
 			     from + (uint32_t)n, op->host + done);
+		return n;
+	}
+	if (op->wrong) {
+		compare(op, done, m->granules ? &m->granules[i] : NULL, from,
+			(uint32_t)n);
 		return n;
 	}
 	if (!m->granules)
@@ -1516,6 +1547,64 @@ CUresult CUDAAPI cuMemFreeHost(void *p)
 	CUresult rc = begin("cuMemFreeHost");
 
 	return end(rc ? rc : host_free(p));
+}
+
+/* Modules hold one kernel, kvp_match, whatever their text; nothing of them
+   is kept but that they are there. */
+CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
+{
+	static char loaded;
+	CUresult rc = begin("cuModuleLoadData");
+
+	if (!rc && !strstr(image, "kvp_match"))
+		rc = CUDA_ERROR_INVALID_PTX;
+	if (!rc)
+		*module = (CUmodule)(void *)&loaded;
+	return end(rc);
+}
+
+CUresult CUDAAPI cuModuleUnload(CUmodule module)
+{
+	CUresult rc = begin("cuModuleUnload");
+
+	return end(!rc && !module ? CUDA_ERROR_INVALID_HANDLE : rc);
+}
+
+CUresult CUDAAPI cuModuleGetFunction(CUfunction *function, CUmodule module,
+				     const char *name)
+{
+	CUresult rc = begin("cuModuleGetFunction");
+
+	if (!rc && (!module || strcmp(name, "kvp_match")))
+		rc = CUDA_ERROR_NOT_FOUND;
+	if (!rc)
+		*function = (CUfunction)(void *)module;
+	return end(rc);
+}
+
+CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy,
+				unsigned int gz, unsigned int bx,
+				unsigned int by, unsigned int bz,
+				unsigned int shared, CUstream stream,
+				void **arguments, void **extra)
+{
+	CUresult rc = begin("cuLaunchKernel");
+	struct op op = { 0 };
+
+	(void)shared;
+	if (!rc && (!f || !gx || !gy || !gz || !bx || !by || !bz ||
+		    bx * by * bz > 1024 || extra))
+		rc = CUDA_ERROR_INVALID_VALUE;
+	if (rc)
+		return end(rc);
+	op.address = *(uint64_t *)arguments[0];
+	op.bytes = *(uint64_t *)arguments[1] * VECTOR;
+	op.pattern = *(uint32_t *)arguments[2];
+	op.wrong = *(uint64_t **)arguments[3];
+	if (op.address % VECTOR)
+		rc = refuse("cuLaunchKernel: 0x%" PRIx64 " is not aligned",
+			    op.address);
+	return end(rc ? rc : enqueue("cuLaunchKernel", stream, op));
 }
 
 CUresult CUDAAPI cuStreamCreate(CUstream *stream, unsigned int flags)

@@ -297,8 +297,6 @@ static void realize(struct run *r, struct kvp_backend *backend)
 		demand(r, model_all(&r->model, KVP_PUBLISHED),
 		       "not everybody is published");
 		demand(r, target_is_whole(), "nothing whole is published");
-		demand(r, r->model.calls == r->model.calls_total,
-		       "not as many calls as there should be");
 		r->end_code = kvp_realization_free(made, &r->end);
 	}
 	check_published(r);
@@ -370,6 +368,9 @@ static void check_text(struct run *r, const char *backend)
 
 	snprintf(start, sizeof(start), "rank %u, %s %u, ", m->cause_rank,
 		 backend, m->cause_rank - r->setup->first_rank);
+	/* What the device is called is asked then; test_realize.c. */
+	if (!strcmp(m->cause, "device"))
+		snprintf(start, sizeof(start), "rank %u, ", m->cause_rank);
 	demand(r, !strncmp(text, start, strlen(start)),
 	       "does not begin with rank and device");
 	demand(r, strstr(text, m->cause) || *backend == 'G',
