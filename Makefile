@@ -77,20 +77,20 @@ $(B)/%.o: %.c Makefile
 include tests/tests.mk
 
 demo: all                       ## plan, verify and realize the published layout
-	$(Q)$(B)/kvplan plan -o $(B)/demo.plan.json layouts/kimi-k3.1-pro-tp16-dcp16.json
-	$(Q)$(B)/kvplan verify --geometry=layouts/kimi-k3.1-pro-tp16-dcp16.json $(B)/demo.plan.json
-	$(Q)$(B)/kvcheck $(B)/demo.plan.json
-	$(Q)$(B)/kvplan realize --ranks=0 --check=quick $(B)/demo.plan.json
+	$(B)/kvplan plan -o $(B)/demo.plan.json layouts/kimi-k3.1-pro-tp16-dcp16.json
+	$(B)/kvplan verify --geometry=layouts/kimi-k3.1-pro-tp16-dcp16.json $(B)/demo.plan.json
+	$(B)/kvcheck $(B)/demo.plan.json
+	$(B)/kvplan realize --ranks=0 --check=quick $(B)/demo.plan.json
 
 headers:                        ## every header compiles alone
 	$(Q)set -e; for h in include/kvplan/*.h $(wildcard src/*/*.h); do \
 	  $(CC) -std=c11 $(CPP) $(CUDA_CPP) $(WARN) -Wno-unused-function -Werror -fsyntax-only -x c $$h; done
 # What the objects of a layer must never have read (from the .d files, so
 # includes of includes count too).  The umbrella header is for users.
-never_base    := src/(model|plan|check|realize|cli)/|kvplan/(kvplan|geometry|plan|pack|verify|realize|backend|owners)\.h
-never_model   := src/(plan|check|realize|cli)/|kvplan/(kvplan|pack|verify|realize|backend|owners)\.h
-never_plan    := src/(check|realize|cli)/|kvplan/(kvplan|verify|realize|backend|owners)\.h
-never_check   := src/(plan|realize|cli)/|kvplan/(kvplan|pack|realize|backend|owners)\.h
+never_base    := src/(model|plan|check|realize|cli)/|kvplan/(kvplan|addresses|geometry|plan|pack|verify|realize|backend|owners|probe)\.h
+never_model   := src/(plan|check|realize|cli)/|kvplan/(kvplan|addresses|pack|verify|realize|backend|owners|probe)\.h
+never_plan    := src/(check|realize|cli)/|kvplan/(kvplan|addresses|verify|realize|backend|owners|probe)\.h
+never_check   := src/(plan|realize|cli)/|kvplan/(kvplan|addresses|pack|realize|backend|owners|probe)\.h
 never_realize := src/(plan|check|cli)/|kvplan/(kvplan|pack)\.h
 layers: all                     ## no include against the arrows
 	$(Q)bad=0; $(foreach l,$(LAYERS),grep -lE '$(never_$(l))' $(B)/src/$(l)/*.d && bad=1;) \

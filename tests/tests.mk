@@ -11,11 +11,13 @@ FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
-.PHONY: unit
+.PHONY: unit gpu
 test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) headers layers symbols sizes man   ## everything that needs no GPU
 	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
 unit: $(UNIT)                   ## the unit tests alone
 	$(Q)$(UNIT)
+gpu: all                        ## the tests that need a GPU, tens of GiB of it
+	$(Q)B=$(B) KVP_GPU=1 sh tests/gpu/run.sh
 bench: all $(FAKE) $(BENCH)             ## speed, against jq in the same run
 	$(Q)B=$(B) sh tests/bench/bench.sh
 

@@ -31,6 +31,10 @@
 
 #include <kvplan/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Physical memory; opaque outside its backend. */
 typedef uint64_t kvp_handle;
 
@@ -180,5 +184,9 @@ int kvp_backend_fault(struct kvp_backend **b, struct kvp_backend *inner,
 
 /* Close any backend.  NULL is fine. */
 void kvp_backend_close(struct kvp_backend *b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

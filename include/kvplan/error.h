@@ -11,6 +11,10 @@
 #ifndef KVPLAN_ERROR_H
 #define KVPLAN_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum kvp_code {
 	KVP_OK = 0,
 
@@ -51,5 +55,9 @@ struct kvp_error {
 
 /* The name of a code, as in "KVP_EINPUT"; "KVP_?" for an unknown one. */
 const char *kvp_code_name(int code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -28,6 +28,10 @@
 
 #include <kvplan/error.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define KVP_GEOMETRY_FORMAT "kvplan/geometry/1"
 
 /* Largest integer that every JSON program carries exactly: 2^53 - 1. */
@@ -171,5 +175,16 @@ size_t kvp_geometry_compare(const struct kvp_geometry *a,
 
 /* Give everything back and leave *g empty.  Safe twice and on a zeroed one. */
 void kvp_geometry_release(struct kvp_geometry *g);
+
+/*
+ * sizeof(struct kvp_geometry), for callers without this header, such as
+ * Python's ctypes: they give that many zeroed bytes and need not mirror a
+ * struct that later versions extend.
+ */
+size_t kvp_geometry_sizeof(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,7 +6,10 @@
  *   pack.h       geometry -> plan
  *   plan.h       the output: the chunk map and what it states
  *   verify.h     plan -> verdict, worked out apart from the planner
+ *   limits.h     what a node can really do, which plans are judged by
+ *   probe.h      GPUs -> limits
  *   realize.h    verified plan -> mappings, on a backend of backend.h
+ *   addresses.h  where an earlier realization lay, for the next one
  *   owners.h     who holds which page and row at run time
  *
  * Thread safety: the library has no state of its own (cJSON, which decodes
@@ -16,12 +19,15 @@
 #ifndef KVPLAN_KVPLAN_H
 #define KVPLAN_KVPLAN_H
 
+#include <kvplan/addresses.h>
 #include <kvplan/backend.h>
 #include <kvplan/error.h>
 #include <kvplan/geometry.h>
+#include <kvplan/limits.h>
 #include <kvplan/owners.h>
 #include <kvplan/pack.h>
 #include <kvplan/plan.h>
+#include <kvplan/probe.h>
 #include <kvplan/realize.h>
 #include <kvplan/span.h>
 #include <kvplan/verify.h>

@@ -13,6 +13,10 @@
 
 #include <kvplan/plan.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct kvp_owners;
 
 /*
@@ -43,5 +47,9 @@ int kvp_owners_release_row(struct kvp_owners *owners, uint64_t row,
 /* May it be acquired now?  False for one that does not exist. */
 bool kvp_owners_page_is_free(const struct kvp_owners *owners, uint64_t page);
 bool kvp_owners_row_is_free(const struct kvp_owners *owners, uint64_t row);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 
 #include <kvplan/plan.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Plan a geometry.  On success *plan holds its own copy of the geometry;
  * release it with kvp_plan_release().  On failure *plan is empty.
@@ -27,5 +31,9 @@
  */
 int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 		  enum kvp_merge merge, struct kvp_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

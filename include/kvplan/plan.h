@@ -15,6 +15,10 @@
 #include <kvplan/geometry.h>
 #include <kvplan/span.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define KVP_PLAN_FORMAT "kvplan/plan/1"
 
 /* What a plan may change; each mode is a superset of the one before. */
@@ -119,5 +123,12 @@ int kvp_document_kind(enum kvp_document *kind, const char *source,
 
 /* Give everything back and leave *plan empty.  Safe twice. */
 void kvp_plan_release(struct kvp_plan *plan);
+
+/* sizeof(struct kvp_plan), for callers without this header. */
+size_t kvp_plan_sizeof(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

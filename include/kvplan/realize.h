@@ -6,8 +6,9 @@
  *
  *   IDLE -> RESERVED -> CREATED -> MAPPED -> GRANTED -> CHECKED -> PUBLISHED
  *
- * all ranks one step together; any failure -> UNWOUND.  Static storage is
- * allocated first.  Capacities are published after every rank is granted
+ * all ranks one step together; any failure -> UNWOUND.  Recorded addresses
+ * are reserved first, exactly or not at all, then static storage is
+ * allocated.  Capacities are published after every rank is granted
  * and, where asked for, checked.  Undoing goes in reverse, never stops at
  * a failed undo and says what is left.
  */
@@ -16,9 +17,15 @@
 
 #include <signal.h>
 
+#include <kvplan/addresses.h>
 #include <kvplan/backend.h>
+#include <kvplan/limits.h>
 #include <kvplan/plan.h>
 #include <kvplan/verify.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum kvp_state {
 	KVP_IDLE, KVP_RESERVED, KVP_CREATED, KVP_MAPPED, KVP_GRANTED,
@@ -60,6 +67,9 @@ struct kvp_realize_options {
 	enum kvp_check check;
 	/* Go on although the entries exceed the limit. */
 	bool over_limit;
+	/* May be NULL: what this node can really do.  Preflight then judges
+	   granularity and entries by it, see limits.h. */
+	const struct kvp_limits *limits;
 	/* The create verb's flags for every chunk. */
 	enum kvp_handle_type handle_type;
 	bool rdma;
@@ -72,6 +82,13 @@ struct kvp_realize_options {
 	/* May be NULL: where capacities are published.  It is made sure
 	   that the file can be written before anything is allocated. */
 	const char *publish;
+	/*
+	 * May be NULL: where planes and arena have to lie, those of every
+	 * rank realized here.  Read by kvp_realize() only.  NULL: the
+	 * geometry's own addresses, which are good for one rank; a plane or
+	 * arena without one lies anywhere.
+	 */
+	const struct kvp_addresses *addresses;
 };
 
 /* Who was granted a rank's plane, and what it cost. */
@@ -104,7 +121,8 @@ uint64_t kvp_realize_entries(const struct kvp_plan *plan,
  * *r is NULL and everything is undone:
  *
  *   KVP_EREFUSED     preflight: the verdict, devices, peers, granularity,
- *                    memory or addresses do not suffice; nothing was touched
+ *                    memory or addresses do not suffice, or the addresses
+ *                    are not those of the plan; nothing was touched
  *   KVP_EENTRIES     preflight: more table entries than the limit
  *   KVP_EFAILED      the alias check found a wrong byte or flag
  *   KVP_ETABLE       out of memory with memory free: the table is full
@@ -152,5 +170,9 @@ int kvp_realization_write(const struct kvp_realization *r, bool access,
 
 /* "IDLE" ... */
 const char *kvp_state_name(enum kvp_state state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

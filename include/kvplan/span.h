@@ -6,9 +6,17 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct kvp_span {
 	uint64_t first;
 	uint64_t end;
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,7 +12,12 @@
 #ifndef KVPLAN_VERIFY_H
 #define KVPLAN_VERIFY_H
 
+#include <kvplan/limits.h>
 #include <kvplan/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum kvp_rule {
 	KVP_RULE_ALIGNMENT,
@@ -65,9 +70,13 @@ struct kvp_finding {
 
 struct kvp_verify_options {
 	enum kvp_severity severity[KVP_RULES];
+	/* May be NULL: what the plan's node can really do.  Rule entry-limit
+	   then judges by it, see kvp_limits_entry_limit(); all other rules
+	   keep to what the plan states. */
+	const struct kvp_limits *limits;
 };
 
-/* All rules as errors, the default. */
+/* All rules as errors and no limits, the default. */
 void kvp_verify_options_init(struct kvp_verify_options *options);
 
 /* "plane-coverage" ... and its statement in one sentence. */
@@ -120,5 +129,9 @@ size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 			size_t size);
 
 void kvp_verdict_free(struct kvp_verdict *verdict);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -95,8 +95,8 @@ enum json_type json_type(const struct json_at *at)
 	}
 }
 
-static int expect(const struct json_at *at, enum json_type type,
-		  const char *wanted, struct kvp_error *err)
+int json_expect(const struct json_at *at, enum json_type type,
+		const char *wanted, struct kvp_error *err)
 {
 	static const char *const names[] = {
 		[JSON_NULL] = "null", [JSON_BOOL] = "true or false",
@@ -257,7 +257,7 @@ int json_object(const struct json_at *at, const struct json_field *fields,
 {
 	const char *p;
 	size_t i, guess = 0;
-	int code = expect(at, JSON_OBJECT, "an object", err);
+	int code = json_expect(at, JSON_OBJECT, "an object", err);
 
 	if (code)
 		return code;
@@ -299,7 +299,7 @@ int json_member(const struct json_at *at, const char *name,
 {
 	const char *p;
 	bool is;
-	int code = expect(at, JSON_OBJECT, "an object", err);
+	int code = json_expect(at, JSON_OBJECT, "an object", err);
 
 	*value = (struct json_at){ .in = at->in, .up = at, .key = name };
 	if (code)
@@ -323,7 +323,7 @@ int json_member(const struct json_at *at, const char *name,
 int json_list_begin(struct json_list *list, const struct json_at *at,
 		    struct kvp_error *err)
 {
-	int code = expect(at, JSON_ARRAY, "a list", err);
+	int code = json_expect(at, JSON_ARRAY, "a list", err);
 
 	*list = (struct json_list){ .at = at };
 	if (!code)
@@ -366,7 +366,7 @@ int json_list_count(const struct json_at *at, size_t most, size_t *count,
 
 int json_bool(const struct json_at *at, bool *out, struct kvp_error *err)
 {
-	int code = expect(at, JSON_BOOL, "true or false", err);
+	int code = json_expect(at, JSON_BOOL, "true or false", err);
 
 	if (!code)
 		*out = *at->p == 't';
@@ -375,7 +375,7 @@ int json_bool(const struct json_at *at, bool *out, struct kvp_error *err)
 
 int json_text(const struct json_at *at, char **out, struct kvp_error *err)
 {
-	int code = expect(at, JSON_STRING, "a string", err);
+	int code = json_expect(at, JSON_STRING, "a string", err);
 
 	if (code)
 		return code;

@@ -58,6 +58,10 @@ int json_open(struct json_text *in, struct json_at *root, const char *source,
 
 enum json_type json_type(const struct json_at *at);
 
+/* KVP_EINPUT "is a list, must be WANTED" where the type is another. */
+int json_expect(const struct json_at *at, enum json_type type,
+		const char *wanted, struct kvp_error *err);
+
 /*
  * Find the members of an object.  values[i] is the place of fields[i], with
  * p == NULL where an optional one is absent.  Unknown, duplicate and missing

@@ -129,8 +129,7 @@ int json_u64(const struct json_at *at, uint64_t low, uint64_t high,
 	int code;
 
 	if (json_type(at) != JSON_NUMBER)
-		return json_fail(at, err, KVP_EINPUT,
-				 "must be a whole number");
+		return json_expect(at, JSON_NUMBER, "a whole number", err);
 	code = whole(at, &value, err);
 	return code ? code : in_range(at, low, high, value, out, err);
 }

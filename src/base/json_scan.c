@@ -221,7 +221,7 @@ static int scan_key(struct scan *s)
 /* An object (close '}') or an array (close ']'); s->p is on its opening. */
 static int scan_container(struct scan *s, char close, int depth)
 {
-	bool object = close == '}';
+	bool object = close == '}', comma = false;
 	int code;
 
 	if (depth == JSON_DEPTH_MAX)
@@ -234,6 +234,9 @@ static int scan_container(struct scan *s, char close, int depth)
 	}
 	for (;;) {
 		skip_blanks(s);
+		if (comma && !at_end(s) && *s->p == close)
+			return broken(s, s->p, "nothing follows the comma; "
+				      "remove it");
 		code = object ? scan_key(s) : KVP_OK;
 		if (!code)
 			code = scan_value(s, depth + 1);
@@ -251,6 +254,7 @@ static int scan_container(struct scan *s, char close, int depth)
 				      "expected ',' or '}'" :
 				      "expected ',' or ']'");
 		s->p++;
+		comma = true;
 	}
 	s->p++;
 	return KVP_OK;

@@ -32,6 +32,8 @@ struct check {
 	uint32_t *piece_count;	/* [nchunks] */
 
 	struct kvp_summary truth;
+	uint64_t limit;		/* what rule entry-limit judges by: truth.limit
+				   unless the caller knows the node */
 
 	/* Findings so far, and the rule that reports now. */
 	struct kvp_finding *findings;

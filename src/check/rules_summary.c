@@ -79,11 +79,11 @@ int check_rule_entry_limit(struct check *c)
 	size_t i;
 
 	for (i = 0; i < c->truth.nper_node; i++)
-		if (c->truth.per_node[i] > c->truth.limit)
+		if (c->truth.per_node[i] > c->limit)
 			check_report_limit(c, KVP_AT_NODE, i,
 					   "needs table entries",
 					   c->truth.per_node[i], KVP_AT_MOST,
-					   c->truth.limit);
+					   c->limit);
 	return KVP_OK;
 }
 

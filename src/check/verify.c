@@ -114,6 +114,7 @@ void kvp_verify_options_init(struct kvp_verify_options *options)
 
 	for (i = 0; i < KVP_RULES; i++)
 		options->severity[i] = rules[i].severity;
+	options->limits = NULL;
 }
 
 void check_report(struct check *c, enum kvp_place place, uint64_t index,
@@ -303,10 +304,14 @@ int kvp_verify(const struct kvp_plan *plan,
 	assert(plan && verdict);
 	*verdict = NULL;
 	kvp_verify_options_init(&defaults);
+	if (!options)
+		options = &defaults;
 	rc = open_check(&c, plan, err);
 	if (rc)
 		goto done;
-	rc = run_rules(&c, options ? options : &defaults);
+	c.limit = kvp_limits_entry_limit(options->limits, c.geometry) -
+		  c.geometry->entry_reserve;
+	rc = run_rules(&c, options);
 	if (!rc) {
 		*verdict = reach_verdict(&c);
 		rc = *verdict ? KVP_OK : KVP_ENOMEM;

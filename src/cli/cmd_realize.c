@@ -14,7 +14,7 @@
 #include "cli/realize.h"
 
 enum {
-	HOST, GPUS, RANKS, CHECK, PUBLISH, TRACE, HOLD, WARN, JSON, HELP, OPTS
+	HOST, GPUS, RANKS, CHECK, ADDRESSES, PUBLISH, TRACE, HOLD, WARN, JSON, HELP, OPTS
 };
 
 static const struct opt opts[OPTS] = {
@@ -25,6 +25,8 @@ static const struct opt opts[OPTS] = {
 	[RANKS] = { 0, "ranks", "A-B", false, "realize ranks A to B only" },
 	[CHECK] = { 0, "check", "quick|full", true,
 		    "check that memory is what the plan says" },
+	[ADDRESSES] = { 0, "addresses", "FILE", false,
+			"reserve the addresses that FILE was published with" },
 	[PUBLISH] = { 0, "publish", "FILE", false,
 		      "write the capacities to FILE once all succeeded" },
 	[TRACE] = { 0, "trace", "FILE", false,
@@ -82,11 +84,22 @@ static int read_plan(struct kvp_plan *plan, const char *path,
 	return code;
 }
 
-/*
- * Findings go to standard error: the answer here is the realization.  What
- * the table needs is for preflight to say, which knows the ranks.
- */
-static bool verdict_is_good(const struct kvp_verdict *verdict, bool over_limit)
+static int read_addresses(struct kvp_addresses **addresses, const char *path,
+			  struct kvp_error *err)
+{
+	char *text = NULL;
+	size_t len;
+	int code = kvp_file_read(path, &text, &len, err);
+
+	if (!code)
+		code = kvp_addresses_read(addresses, kvp_file_label(path),
+					  text, len, err);
+	free(text);
+	return code;
+}
+
+/* Findings go to standard error: the answer here is the realization. */
+static bool verdict_is_good(const struct kvp_verdict *verdict)
 {
 	const struct kvp_finding *f;
 	char text[512];
@@ -94,8 +107,6 @@ static bool verdict_is_good(const struct kvp_verdict *verdict, bool over_limit)
 
 	f = kvp_verdict_findings(verdict, &count);
 	for (i = 0; i < count; i++) {
-		if (f[i].rule == KVP_RULE_ENTRY_LIMIT && !over_limit)
-			continue;
 		kvp_finding_text(&f[i], text, sizeof(text));
 		fprintf(stderr, "%s: %s\n", f[i].severity == KVP_ERROR ?
 			"error" : "warning", text);
@@ -190,6 +201,9 @@ static int set(struct realize_settings *s, int got, const char *value)
 		return set_ranks(s, value);
 	case CHECK:
 		return set_check(s, value);
+	case ADDRESSES:
+		s->addresses = value;
+		return KVP_EXIT_YES;
 	case PUBLISH:
 		return set_file(&s->options.publish, "publish", value);
 	case TRACE:
@@ -269,16 +283,20 @@ static bool has_ranks(const struct kvp_plan *plan,
 
 static int realize_one(struct realize_settings *s, const char *path)
 {
+	struct kvp_addresses *addresses = NULL;
 	struct kvp_verdict *verdict = NULL;
 	struct kvp_plan plan = { 0 };
 	struct kvp_error err = { 0 };
 	int exit, code = read_plan(&plan, path, &err);
 
+	if (!code && s->addresses)
+		code = read_addresses(&addresses, s->addresses, &err);
+	s->options.addresses = addresses;
 	if (!code)
 		code = kvp_verify(&plan, &s->rules, &verdict, &err);
 	if (code) {
 		exit = out_error(&err);
-	} else if (!verdict_is_good(verdict, s->options.over_limit)) {
+	} else if (!verdict_is_good(verdict)) {
 		out_usage_error("%s: the plan is not verified, nothing was "
 				"touched", kvp_file_label(path));
 		exit = KVP_EXIT_NO;
@@ -290,6 +308,7 @@ static int realize_one(struct realize_settings *s, const char *path)
 	}
 	kvp_verdict_free(verdict);
 	kvp_plan_release(&plan);
+	kvp_addresses_free(addresses);
 	return exit;
 }
 
@@ -300,6 +319,7 @@ static int run(const struct command *self, int argc, char **argv)
 	int got, exit;
 
 	kvp_verify_options_init(&s.rules);
+	/* The rule counts the whole node, preflight the ranks asked for. */
 	s.rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
 	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
 		if (got == HELP) {
@@ -317,6 +337,10 @@ static int run(const struct command *self, int argc, char **argv)
 		return out_usage_error("realize takes one plan, %d given; the "
 			"values of --gpus and --check are joined by =; see "
 			"kvplan realize --help", argc - optind);
+	if (s.addresses && !strcmp(s.addresses, "-") &&
+	    !strcmp(argv[optind], "-"))
+		return out_usage_error("--addresses=- and the plan are both "
+			"the standard input; give a file for one of them");
 	return realize_one(&s, argv[optind]);
 }
 
@@ -324,9 +348,9 @@ const struct command cmd_realize = {
 	.name = "realize",
 	.usage = "[--host | --gpus[=LIST]] [--ranks=A-B] "
 		 "[--check[=quick|full]]\n"
-		 "                      [--publish=FILE] [--trace=FILE] [--hold] "
-		 "[--warn=RULE]\n"
-		 "                      [--json] PLAN|-",
+		 "                      [--addresses=FILE] [--publish=FILE] "
+		 "[--trace=FILE] [--hold]\n"
+		 "                      [--warn=RULE] [--json] PLAN|-",
 	.summary = "realize a plan on this machine's memory or GPUs",
 	.text = "Verifies the plan, checks that the machine suffices, then "
 		"reserves, creates, maps and\ngrants in one attempt, and gives "

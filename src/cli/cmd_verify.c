@@ -100,14 +100,15 @@ static int verify_all(const struct verify_settings *s, int count, char **paths)
 
 	report_begin(&report);
 	for (i = 0; i < count; i++) {
-		struct judgement j = { .path = paths[i] };
+		struct judgement j = { .path = paths[i], .error = &err };
 
 		code = judge(&j, s, &err);
 		if (code)
 			exit = worse(exit, out_error(&err));
 		else if (!j.ok)
 			exit = worse(exit, KVP_EXIT_NO);
-		if (!code || code == KVP_EINFEASIBLE)
+		/* As text the error line says it all; JSON lists all operands. */
+		if (!code || code == KVP_EINFEASIBLE || s->json)
 			report_add(&report, &j);
 		kvp_verdict_free(j.verdict);
 		kvp_plan_release(&j.plan);

@@ -137,8 +137,8 @@ static void name_outsiders(const struct kvp_plan *plan,
 		}
 	ranks_text(text, sizeof(text), outside);
 	if (*text)
-		fprintf(stderr, "kvplan: readers that are not realized here "
-			"get no grant: ranks %s\n", text);
+		fprintf(stderr, "kvplan: note: readers that are not realized "
+			"here get no grant: ranks %s\n", text);
 }
 
 int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,

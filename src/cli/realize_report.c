@@ -31,6 +31,7 @@ static int report_text(const struct kvp_realization *r,
 		[KVP_CHECK_QUICK] = "checked quick",
 		[KVP_CHECK_FULL] = "checked full",
 	};
+	uint64_t others = plan->geometry.static_entries;
 	const struct kvp_access_record *records;
 	struct strbuf b = { 0 };
 	struct kvp_error err;
@@ -41,11 +42,11 @@ static int report_text(const struct kvp_realization *r,
 	records = kvp_realization_access(r, &count);
 	reader_range(records, count, &least, &most);
 	strbuf_printf(&b, "REALIZED %u of %s ranks, mode %s, %s chunks each, "
-		      "%s table entries, %s; %s access records with ",
-		      s->options.nranks, N(plan->geometry.ranks),
-		      kvp_merge_name(plan->merge), N(plan->nchunks),
-		      N(kvp_realization_entries(r)), checks[s->options.check],
-		      N(count));
+		      "%s table entries beside %s of others, %s; %s access "
+		      "records with ", s->options.nranks,
+		      N(plan->geometry.ranks), kvp_merge_name(plan->merge),
+		      N(plan->nchunks), N(kvp_realization_entries(r) - others),
+		      N(others), checks[s->options.check], N(count));
 	if (least == most)
 		strbuf_printf(&b, "exactly %zu reader%s\n", most,
 			      most == 1 ? "" : "s");

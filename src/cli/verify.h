@@ -15,9 +15,10 @@ struct verify_settings {
 	struct kvp_geometry geometry;
 };
 
-/* One operand; without a verdict its rows do not fit. */
+/* One operand; without a verdict `error` says why there is none. */
 struct judgement {
 	const char *path;
+	const struct kvp_error *error;
 	struct kvp_plan plan;
 	struct kvp_verdict *verdict;
 	bool ok;

@@ -158,6 +158,9 @@ static void add_json(struct report *r, const struct judgement *j)
 		strbuf_str(t, ",\"name\":");
 		strbuf_json_string(t, j->plan.geometry.name);
 		json_findings(r, j);
+	} else {
+		strbuf_str(t, ",\"error\":");
+		strbuf_json_string(t, j->error->text);
 	}
 	strbuf_str(t, "}");
 }

@@ -107,3 +107,8 @@ void kvp_geometry_release(struct kvp_geometry *g)
 	free(g->name);
 	*g = (struct kvp_geometry){ 0 };
 }
+
+size_t kvp_geometry_sizeof(void)
+{
+	return sizeof(struct kvp_geometry);
+}

@@ -1,7 +1,7 @@
 /*
  * What follows from several keys of a geometry together: products and sums
  * stay below 2^53, chunks stay countable, importers are declared, a
- * recorded layout covers.
+ * recorded layout covers, recorded addresses do not overlap.
  */
 #include "base/error.h"
 #include "base/u64.h"
@@ -135,5 +135,5 @@ int geometry_check(struct kvp_geometry *g,
 		code = check_arena_address(g, &places->arena_address, err);
 	if (!code && places->base_chunks.p)
 		code = base_chunks_check(g, &places->base_chunks, err);
-	return code;
+	return code ? code : addresses_check(g, places, err);
 }

@@ -5,6 +5,7 @@
 #ifndef KVPLAN_MODEL_MODEL_H
 #define KVPLAN_MODEL_MODEL_H
 
+#include <kvplan/limits.h>
 #include <kvplan/plan.h>
 
 #include "base/json.h"
@@ -54,6 +55,11 @@ int geometry_check(struct kvp_geometry *g,
 int base_chunks_check(struct kvp_geometry *g, const struct json_at *at,
 		      struct kvp_error *err);
 
+/* address_check.c: recorded addresses do not overlap. */
+int addresses_check(const struct kvp_geometry *g,
+		    const struct geometry_places *places,
+		    struct kvp_error *err);
+
 /* chunk_json.c: chunk lists of both formats. */
 int chunks_read(struct kvp_chunk **chunks, size_t *count,
 		const struct json_at *at, struct kvp_error *err);
@@ -68,6 +74,10 @@ void headroom_write(struct strbuf *b, const struct kvp_headroom *h);
 
 /* geometry_write.c: the object, without a line end behind it. */
 void geometry_write_to(struct strbuf *b, const struct kvp_geometry *g);
+
+/* limits_json.c: the names in the order of the enums. */
+extern const struct json_field limits_ability_fields[KVP_ABILITIES];
+extern const struct json_field limits_cost_fields[KVP_COSTS];
 
 /* The words of enum kvp_importer_mode and enum kvp_static_importers. */
 extern const char *const importer_mode_names[2];

@@ -44,3 +44,8 @@ void kvp_plan_release(struct kvp_plan *plan)
 	kvp_geometry_release(&plan->geometry);
 	*plan = (struct kvp_plan){ 0 };
 }
+
+size_t kvp_plan_sizeof(void)
+{
+	return sizeof(struct kvp_plan);
+}

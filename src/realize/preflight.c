@@ -152,7 +152,9 @@ static int check_entries(const struct kvp_realization *r,
 			 struct kvp_error *err)
 {
 	uint64_t need = r->caller.entries_total;
-	uint64_t limit = r->plan->summary.limit;
+	uint64_t limit = kvp_limits_entry_limit(r->options.limits,
+						geometry_of(r)) -
+			 geometry_of(r)->entry_reserve;
 
 	if (need <= limit || r->options.over_limit)
 		return KVP_OK;
@@ -171,7 +173,12 @@ int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
 	if (!code)
 		code = check_node(r, err);
 	if (!code)
+		code = recorded_check(r, err);
+	if (!code)
 		code = check_devices(r, err);
+	if (!code && r->options.limits)
+		code = kvp_limits_check(r->options.limits, geometry_of(r),
+					err);
 	for (i = 0; i < r->nranks && !code; i++)
 		code = check_granularity(r, i, err);
 	for (i = 0; i < r->nranks && !code; i++)

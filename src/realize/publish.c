@@ -7,8 +7,6 @@
 #include "base/version.h"
 #include "realize/realization.h"
 
-#define KVP_CAPACITY_FORMAT "kvplan/capacity/1"
-
 static void member(struct strbuf *b, const char *key, uint64_t value)
 {
 	strbuf_str(b, ",\n\"");

@@ -126,6 +126,8 @@ static int ranks_init(struct kvp_realization *r, struct kvp_error *err)
 		r->ranks[i].rank = r->options.first_rank + i;
 		r->ranks[i].device = r->options.devices ?
 				     r->options.devices[i] : i;
+		r->ranks[i].recorded = addresses_find(r->options.addresses,
+						      r->ranks[i].rank);
 		code = rank_init(r, i, err);
 		if (code)
 			return code;

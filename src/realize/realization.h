@@ -5,6 +5,7 @@
 #define KVPLAN_REALIZE_REALIZATION_H
 
 #include "base/file.h"
+#include "realize/addresses.h"
 #include "realize/caller.h"
 #include "realize/undo.h"
 
@@ -25,6 +26,7 @@ struct rank {
 	uint32_t rank;
 	uint32_t device;
 	enum kvp_state state;
+	const struct addresses_rank *recorded;	/* of the options' addresses */
 	uint64_t *planes;	/* addresses, [nplanes] */
 	uint64_t arena;
 	uint64_t arena_bytes;	/* 0: no rows */
@@ -118,6 +120,16 @@ int context_chunk(struct kvp_realization *r, const struct rank *k,
 		  struct kvp_error *err);
 int context_other(struct kvp_realization *r, const struct rank *k,
 		  const char *what, int code, struct kvp_error *err);
+
+/*
+ * recorded.c: KVP_EREFUSED where the recorded addresses are not those of
+ * the plan's ranks; after that the address a plane or an arena has to have,
+ * 0 for any.
+ */
+int recorded_check(const struct kvp_realization *r, struct kvp_error *err);
+uint64_t recorded_plane(const struct kvp_realization *r, const struct rank *k,
+			size_t plane);
+uint64_t recorded_arena(const struct kvp_realization *r, const struct rank *k);
 
 /* publish.c */
 int publish(struct kvp_realization *r, struct kvp_error *err);

@@ -155,28 +155,45 @@ static uint64_t plane_bytes(const struct kvp_realization *r, uint32_t plane)
 	return bytes;
 }
 
-static int step_reserve(struct kvp_realization *r, struct rank *k,
-			struct kvp_error *err)
+/* Planes and arena with a recorded address, or those without. */
+static int reserve(struct kvp_realization *r, struct rank *k, bool recorded,
+		   struct kvp_error *err)
 {
 	const struct kvp_geometry *g = geometry_of(r);
+	uint64_t wanted;
 	uint32_t i;
 	int code = KVP_OK;
 
 	for (i = 0; i < g->nplanes && !code; i++) {
-		code = acquire_addresses(r, k, plane_bytes(r, i),
-					 g->planes[i].address, &k->planes[i],
-					 err);
+		wanted = recorded_plane(r, k, i);
+		if (!wanted == recorded)
+			continue;
+		code = acquire_addresses(r, k, plane_bytes(r, i), wanted,
+					 &k->planes[i], err);
 		if (code)
 			code = context_other(r, k, g->planes[i].name, code,
 					     err);
 	}
-	if (!code && k->arena_bytes) {
-		code = acquire_addresses(r, k, k->arena_bytes,
-					 g->arena_address, &k->arena, err);
+	wanted = recorded_arena(r, k);
+	if (!code && k->arena_bytes && !wanted == !recorded) {
+		code = acquire_addresses(r, k, k->arena_bytes, wanted,
+					 &k->arena, err);
 		if (code)
 			code = context_other(r, k, "the row arena", code, err);
 	}
 	return code;
+}
+
+static int step_recorded(struct kvp_realization *r, struct rank *k,
+			 struct kvp_error *err)
+{
+	return reserve(r, k, true, err);
+}
+
+static int step_reserve(struct kvp_realization *r, struct rank *k,
+			struct kvp_error *err)
+{
+	return reserve(r, k, false, err);
 }
 
 static int step_create(struct kvp_realization *r, struct rank *k,
@@ -304,10 +321,14 @@ static int run(struct kvp_realization *r, struct kvp_error *err)
 {
 	bool check = r->options.check != KVP_CHECK_NONE;
 	uint32_t i;
-	/* Static storage takes entries, so an out-of-memory there is one of
-	   the table too: it is granted before anything else. */
-	int code = step_all(r, step_statics, KVP_GRANTED, false, err);
+	/* First what has to lie somewhere, before anything that may lie
+	   anywhere lies there. */
+	int code = step_all(r, step_recorded, KVP_RESERVED, false, err);
 
+	/* Static storage takes entries, so an out-of-memory there is one of
+	   the table too: it is granted before the cache. */
+	if (!code)
+		code = step_all(r, step_statics, KVP_GRANTED, false, err);
 	if (!code)
 		code = step_all(r, step_reserve, KVP_RESERVED, true, err);
 	if (!code)

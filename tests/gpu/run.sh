@@ -3,7 +3,8 @@
 # layouts realized and checked byte for byte, in every merge mode.  Needs a
 # GPU and its driver; without them it is skipped by name.  Figures of real
 # runs are kept in RESULTS.md.
-# usage: run.sh   (from the top directory, B names the build directory)
+# usage: KVP_GPU=1 run.sh   (from the top directory, B names the build
+# directory); make gpu does that
 B=${B:-build}
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
@@ -15,6 +16,12 @@ close() {
 	exit
 }
 
+if [ -z "${KVP_GPU:-}" ]; then
+	echo 'SKIP gpu/realize: takes tens of GiB of a GPU; run make gpu'
+	echo 'SKIP gpu/check: takes tens of GiB of a GPU; run make gpu'
+	skipped=2
+	close
+fi
 if ! command -v nvidia-smi >/dev/null 2>&1 || ! nvidia-smi -L >"$work/gpus" 2>&1; then
 	echo 'SKIP gpu/realize: no GPU here'
 	echo 'SKIP gpu/check: no GPU here'

@@ -1,0 +1,122 @@
+/*
+ * Limits: what one node can really do, found by probe.h and kept as a file,
+ * format "kvplan/limits/1".  Plans are judged by it in place of the
+ * constants a geometry states.
+ *
+ * Plain data that round-trips through JSON byte for byte.
+ */
+#ifndef KVPLAN_LIMITS_H
+#define KVPLAN_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kvplan/error.h>
+#include <kvplan/geometry.h>
+
+#define KVP_LIMITS_FORMAT "kvplan/limits/1"
+
+#define KVP_LIMITS_DEVICES_MAX UINT64_C(1024)
+
+struct kvp_limits_device {
+	char label[32];		/* what users call it: "GPU 2" */
+	char name[128];
+	char uuid[48];
+	uint64_t granularity;	/* every allocation is a multiple of it */
+	uint64_t recommended_granularity;
+	uint64_t total_bytes;
+	uint64_t free_bytes;	/* when it was asked */
+};
+
+/* What was tried. */
+enum kvp_ability_kind {
+	KVP_OFFSET_MAP,		/* map an allocation from an offset on */
+	KVP_PARTIAL_MAP,	/* map a part of an allocation */
+	KVP_PART_GRANT,		/* grant access to a part of a mapping */
+	KVP_HALF_UNMAP,		/* unmap half of a mapping */
+	KVP_ALIAS_COHERENT,	/* a write through one address is read
+				   through the other, once waited for */
+	KVP_READ_ONLY_PEERS,	/* a peer granted read reads and cannot
+				   write */
+	KVP_HINT_HONOURED,	/* a free address asked for is given */
+	KVP_HINT_MOVES		/* a taken one succeeds elsewhere */
+};
+#define KVP_ABILITIES 8
+
+enum kvp_answer {
+	KVP_NOT_ASKED,		/* it takes a second GPU that is a peer */
+	KVP_NO,
+	KVP_YES
+};
+
+struct kvp_ability {
+	enum kvp_answer works;
+	char answer[64];	/* the driver's to the call that decided it,
+				   as in "CUDA_ERROR_NOT_SUPPORTED"; "" where
+				   not asked */
+};
+
+/* What was timed: one call for one allocation of the granularity. */
+enum kvp_cost {
+	KVP_COST_CREATE, KVP_COST_MAP,
+	KVP_COST_GRANT,		/* to one reader: one table entry */
+	KVP_COST_GRANT_TWO,	/* to two: two entries */
+	KVP_COST_UNMAP,		/* with one reader */
+	KVP_COST_UNMAP_TWO, KVP_COST_RELEASE
+};
+#define KVP_COSTS 7
+#define KVP_NOT_TIMED UINT64_MAX	/* the two with two readers */
+
+struct kvp_limits {
+	char driver[48];	/* "CUDA driver API 13.0" */
+	struct kvp_limits_device *devices;
+	size_t ndevices;	/* at least 1 */
+	/* [ndevices * ndevices]: can device i be granted access to memory of
+	   device j?  At i * ndevices + j. */
+	bool *peers;
+	struct kvp_ability ability[KVP_ABILITIES];
+	uint64_t cost_ns[KVP_COSTS];
+	/* Table entries of the node that were free. */
+	bool entries_counted;
+	bool entries_exact;	/* false: at least as many */
+	uint64_t entries_free;	/* valid if counted */
+};
+
+/*
+ * Read limits from text, strictly.  `source` begins the error texts.  On
+ * success release *limits; on failure it is empty and need not be.
+ * Errors: KVP_ESYNTAX, KVP_EINPUT, KVP_ELIMIT, KVP_ENOMEM.
+ */
+int kvp_limits_read(struct kvp_limits *limits, const char *source,
+		    const char *text, size_t len, struct kvp_error *err);
+
+/*
+ * Write them as JSON, one device to a line.  *text is zero-terminated, *len
+ * does not count the zero; give it back with free().  On failure *text is
+ * NULL.  Errors: KVP_ENOMEM.
+ */
+int kvp_limits_write(const struct kvp_limits *limits, char **text,
+		     size_t *len, struct kvp_error *err);
+
+/*
+ * The entry_limit of a geometry on this node.  Where entries were counted,
+ * those that are free and the geometry's static_entries: the latter are
+ * taken already by others, and a node's entries count them.  At least
+ * entry_reserve, so that what is left is never below 0.  Otherwise, and
+ * where limits is NULL, the geometry's own.
+ */
+uint64_t kvp_limits_entry_limit(const struct kvp_limits *limits,
+				const struct kvp_geometry *g);
+
+/*
+ * Can this geometry's allocations be made on this node?  KVP_EREFUSED names
+ * the geometry's granularity and that of the device it is no multiple of.
+ */
+int kvp_limits_check(const struct kvp_limits *limits,
+		     const struct kvp_geometry *g, struct kvp_error *err);
+
+/* Give everything back and leave *limits empty.  Safe twice. */
+void kvp_limits_release(struct kvp_limits *limits);
+
+#endif

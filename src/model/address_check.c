@@ -1,0 +1,110 @@
+/*
+ * Recorded addresses that contradict: planes and arena of one rank lie in
+ * one address space, so their ranges may not overlap.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "model/model.h"
+
+struct range {
+	uint64_t first;
+	uint64_t end;
+	size_t plane;		/* nplanes: the arena */
+};
+
+static int by_first(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+	int order = (x->first > y->first) - (x->first < y->first);
+
+	return order ? order : (x->plane > y->plane) - (x->plane < y->plane);
+}
+
+/* No sum overflows: addresses and sizes are below 2^53. */
+static struct range range(const struct kvp_geometry *g, size_t plane,
+			  uint64_t address, uint64_t bytes)
+{
+	return (struct range){ address, address +
+		u64_ceil_div(bytes, g->granularity) * g->granularity, plane };
+}
+
+/*
+ * The rows, and what a recorded layout places behind them.  A computed one
+ * may lay a few granules more, which only reserving finds taken.
+ */
+static uint64_t arena_bytes(const struct kvp_geometry *g)
+{
+	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
+			 g->row_stride;
+	size_t i;
+
+	for (i = 0; i < g->nbase_chunks; i++)
+		if (g->base_chunks[i].arena != KVP_UNALIASED)
+			bytes = u64_max(bytes, g->base_chunks[i].arena +
+					       g->base_chunks[i].bytes);
+	return bytes;
+}
+
+static size_t collect(const struct kvp_geometry *g, struct range *ranges)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < g->nplanes; i++)
+		if (g->planes[i].has_address)
+			ranges[count++] = range(g, i, g->planes[i].address,
+				g->pages * g->planes[i].bytes_per_page);
+	if (g->has_arena_address && arena_bytes(g))
+		ranges[count++] = range(g, g->nplanes, g->arena_address,
+					arena_bytes(g));
+	return count;
+}
+
+static void name(char *text, size_t size, const struct kvp_geometry *g,
+		 size_t plane)
+{
+	if (plane == g->nplanes)
+		snprintf(text, size, "the arena");
+	else
+		snprintf(text, size, "plane %zu (%s)", plane,
+			 g->planes[plane].name);
+}
+
+static int overlap(const struct kvp_geometry *g, const struct range *a,
+		   const struct range *b, const struct geometry_places *places,
+		   struct kvp_error *err)
+{
+	char before[KVP_PLANE_NAME_MAX + 32], behind[KVP_PLANE_NAME_MAX + 32];
+
+	name(before, sizeof(before), g, a->plane);
+	name(behind, sizeof(behind), g, b->plane);
+	return json_fail(b->plane == g->nplanes ? &places->arena_address :
+						  &places->planes,
+		err, KVP_EINPUT,
+		"%s is recorded at %llu, within %s, which ends at %llu",
+		behind, (unsigned long long)b->first, before,
+		(unsigned long long)a->end);
+}
+
+int addresses_check(const struct kvp_geometry *g,
+		    const struct geometry_places *places,
+		    struct kvp_error *err)
+{
+	struct range *ranges = malloc((g->nplanes + 1) * sizeof(*ranges));
+	size_t count, i;
+	int code = KVP_OK;
+
+	if (!ranges)
+		return kvp_error_nomem(err);
+	count = collect(g, ranges);
+	qsort(ranges, count, sizeof(*ranges), by_first);
+	/* Where any two overlap, two neighbours do. */
+	for (i = 1; i < count && !code; i++)
+		if (ranges[i].first < ranges[i - 1].end)
+			code = overlap(g, &ranges[i - 1], &ranges[i], places,
+				       err);
+	free(ranges);
+	return code;
+}

@@ -1,0 +1,52 @@
+/*
+ * The limits of a node as a noun, and what they mean for a geometry.
+ */
+#include <stdlib.h>
+
+#include <kvplan/limits.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+
+/* The largest entry_limit that a geometry may state. */
+#define ENTRY_LIMIT_MAX (UINT64_C(1) << 50)
+
+uint64_t kvp_limits_entry_limit(const struct kvp_limits *limits,
+				const struct kvp_geometry *g)
+{
+	uint64_t limit = ENTRY_LIMIT_MAX;
+
+	if (!limits || !limits->entries_counted)
+		return g->entry_limit;
+	(void)u64_add(limits->entries_free, g->static_entries, &limit);
+	return u64_max(u64_min(limit, ENTRY_LIMIT_MAX), g->entry_reserve);
+}
+
+int kvp_limits_check(const struct kvp_limits *limits,
+		     const struct kvp_geometry *g, struct kvp_error *err)
+{
+	const struct kvp_limits_device *d;
+	size_t i;
+
+	for (i = 0; i < limits->ndevices; i++) {
+		d = &limits->devices[i];
+		if (g->granularity % d->granularity == 0)
+			continue;
+		return kvp_error_set(err, KVP_EREFUSED,
+			"the granularity is %llu bytes, %s of the limits "
+			"allocates in multiples of %llu; plan with "
+			"granularity %llu",
+			(unsigned long long)g->granularity, d->label,
+			(unsigned long long)d->granularity,
+			(unsigned long long)u64_max(g->granularity,
+						    d->granularity));
+	}
+	return KVP_OK;
+}
+
+void kvp_limits_release(struct kvp_limits *limits)
+{
+	free(limits->devices);
+	free(limits->peers);
+	*limits = (struct kvp_limits){ .driver = "" };
+}
