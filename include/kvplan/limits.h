@@ -15,6 +15,10 @@
 #include <kvplan/error.h>
 #include <kvplan/geometry.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define KVP_LIMITS_FORMAT "kvplan/limits/1"
 
 #define KVP_LIMITS_DEVICES_MAX UINT64_C(1024)
@@ -118,5 +122,9 @@ int kvp_limits_check(const struct kvp_limits *limits,
 
 /* Give everything back and leave *limits empty.  Safe twice. */
 void kvp_limits_release(struct kvp_limits *limits);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

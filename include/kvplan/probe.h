@@ -16,6 +16,10 @@
 
 #include <kvplan/limits.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Entries counted where options.max_entries is 0, and for how long at most
    (giving back comes on top). */
 #define KVP_PROBE_ENTRIES UINT64_C(600000)
@@ -50,5 +54,9 @@ struct kvp_probe_options {
 int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
 		  size_t count, const struct kvp_probe_options *options,
 		  struct kvp_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

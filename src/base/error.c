@@ -31,6 +31,7 @@ int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 
 	if (!err)
 		return code;
+	err->code = code;
 	memcpy(text, err->text, sizeof(text));
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);

@@ -49,7 +49,9 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	/* A write to the trace must not be cut short by a signal. */
+	struct sigaction action = { .sa_handler = on_signal,
+				    .sa_flags = SA_RESTART };
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);

@@ -113,9 +113,9 @@ static int refuse_place(struct cuda *c, uint64_t got, uint64_t bytes,
 	int rc = c->base.ops->unreserve(&c->base, got, bytes, err);
 
 	if (rc)
-		return kvp_error_wrap(err, rc, "0x%" PRIx64 " is not free, and"
-				      " cannot give back 0x%" PRIx64, wanted,
-				      got);
+		return kvp_error_wrap(err, KVP_ESTUCK, "0x%" PRIx64 " is not "
+				      "free, and cannot give back 0x%" PRIx64,
+				      wanted, got);
 	return kvp_error_set(err, KVP_EDRIVER, "cuMemAddressReserve: 0x%"
 			     PRIx64 " is not free, the driver offers 0x%"
 			     PRIx64, wanted, got);

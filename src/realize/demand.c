@@ -118,17 +118,25 @@ uint64_t demand_bytes(const struct kvp_realization *r)
 	return bytes;
 }
 
+/* What is taken when it is touched is asked for before a full check only. */
+static uint64_t demand_memory_calls(const struct kvp_realization *r)
+{
+	return !r->caller.backend->lazy ||
+	       r->options.check == KVP_CHECK_FULL ? r->nranks : 0;
+}
+
 uint64_t demand_calls(const struct kvp_realization *r)
 {
 	uint64_t statics = geometry_of(r)->nstatics, ranks = r->nranks;
 	uint64_t dedicated = r->plan->dedicated_bytes != 0;
 	uint64_t planes = geometry_of(r)->nplanes, readers = 0;
 	uint64_t mappings = r->plan->nchunks + owned_mappings(r->plan);
+	uint64_t memory = demand_memory_calls(r);
 	uint32_t i;
 
 	for (i = 0; i < r->nranks; i++)
 		readers += r->ranks[i].nreaders;
-	return ranks * 2 + readers - ranks +		/* preflight */
+	return readers + memory +			/* preflight */
 	       ranks * (statics * (4 + ranks) +		/* and read back */
 			planes + (r->ranks[0].arena_bytes != 0) +
 			r->plan->nchunks + dedicated +

@@ -3,6 +3,7 @@
  * it.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -126,6 +127,9 @@ static int ranks_init(struct kvp_realization *r, struct kvp_error *err)
 		r->ranks[i].rank = r->options.first_rank + i;
 		r->ranks[i].device = r->options.devices ?
 				     r->options.devices[i] : i;
+		/* Until the device has been read. */
+		snprintf(r->devices[i].label, sizeof(r->devices[i].label),
+			 "device %u", r->ranks[i].device);
 		r->ranks[i].recorded = addresses_find(r->options.addresses,
 						      r->ranks[i].rank);
 		code = rank_init(r, i, err);

@@ -489,7 +489,7 @@ static void sweep(const struct setup *s, unsigned ops, bool for_ever, int code)
 	bool met = true;
 
 	for (n = 1; met && n < CALLS_MAX && bad < TOLD_MAX;
-	     n += SLOW ? 3 : 1) {
+	     n += SLOW ? 4 : 1) {
 		struct run r = {
 			.setup = s, .old = n % 2,
 			.first = { ops, n, for_ever, code },
@@ -570,7 +570,7 @@ static void sweep_interrupt(const struct setup *s, int signal, bool stuck)
 	int bad = 0;
 
 	snprintf(text, sizeof(text), "interrupted by signal %d", signal);
-	for (n = 1; met && bad < TOLD_MAX; n++) {
+	for (n = 1; met && bad < TOLD_MAX; n += SLOW ? 3 : 1) {
 		struct run r = {
 			.setup = s, .old = n % 2, .interrupt_at = n,
 			.signal = signal,
@@ -854,7 +854,7 @@ static void sweep_cuda(void)
 		/* These are called hundreds of times. */
 		step = !strcmp(calls[i], "cuCtxPushCurrent") ? 11 :
 		       !strcmp(calls[i], "cuMemGetAccess") ? 5 : 1;
-		step *= SLOW ? 13 : 1;
+		step *= SLOW ? 29 : 1;
 		sweep_standin(calls[i], false, step, "");
 		sweep_standin(calls[i], true, step * 3, "");
 		if (i >= 15 && i < 23)
@@ -896,8 +896,8 @@ static void sweep_setup(const struct setup *s, bool thorough)
 		sweep(s, KVP_OP_ALL, true, codes[i]);
 	}
 	sweep(s, KVP_OP_ALL, false, KVP_EDRIVER);
-	sweep_undo(s, false, thorough ? 29 : 97);
-	sweep_undo(s, true, thorough ? 37 : 101);
+	sweep_undo(s, false, SLOW ? 211 : thorough ? 29 : 97);
+	sweep_undo(s, true, SLOW ? 199 : thorough ? 37 : 101);
 	last_rank_fails(s, KVP_OP_GRANT);
 	last_rank_fails(s, KVP_OP_RESERVE);
 	last_rank_fails(s, KVP_OP_CREATE);

@@ -15,7 +15,7 @@
 #define MISSING "missing; this key is required"
 #define NO_FORMAT "missing; \"kvplan/geometry/1\" or \"kvplan/plan/1\" " \
 	"says what this is"
-#define NO_NUMBER "must be a whole number"
+#define NO_NUMBER "is a string, must be a whole number"
 #define NO_BYTES "must be a whole number of bytes or text such as " \
 	"\"2 MiB\" (B, KiB, MiB, GiB, TiB)"
 #define TOO_LARGE " is more than 9007199254740991 (2^53 - 1)"
@@ -145,6 +145,8 @@ START_TEST(numbers_and_sizes_have_their_type)
 	};
 	static const char *const wrong[] = { "true", "null", "[8]", "{}",
 					     "'8'" };
+	static const char *const is[] = { "true or false", "null", "a list",
+					  "an object", "a string" };
 	char changes[64], message[160];
 	size_t i, j;
 
@@ -152,8 +154,9 @@ START_TEST(numbers_and_sizes_have_their_type)
 		for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 			snprintf(changes, sizeof(changes), "%s=%s",
 				 numbers[i], wrong[j]);
-			snprintf(message, sizeof(message), "/%s: " NO_NUMBER,
-				 numbers[i]);
+			snprintf(message, sizeof(message),
+				 "/%s: is %s, must be a whole number",
+				 numbers[i], is[j]);
 			check_geometry_fault(changes, KVP_EINPUT, message);
 		}
 		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {

@@ -296,11 +296,11 @@ END_TEST
 START_TEST(what_other_dialects_allow_is_refused)
 {
 	static const struct refused texts[] = {
-		{ TEXT("[1,]"), "t:1:4: expected a value" },
+		{ TEXT("[1,]"), "t:1:4: nothing follows the comma; remove it" },
 		{ TEXT("[,1]"), "t:1:2: expected a value" },
 		{ TEXT("[1,,2]"), "t:1:4: expected a value" },
 		{ TEXT("{\"a\":1,}"),
-		  "t:1:8: expected a key in double quotes" },
+		  "t:1:8: nothing follows the comma; remove it" },
 		{ TEXT("{,}"), "t:1:2: expected a key in double quotes" },
 		{ TEXT("{\"a\"}"), "t:1:5: expected ':' after the key" },
 		{ TEXT("{\"a\" 1}"), "t:1:6: expected ':' after the key" },

@@ -229,7 +229,8 @@ START_TEST(a_pointer_leads_to_the_place)
 	ck_assert(json_list_next(&walk, &element));
 	ck_assert_int_eq(json_object(&element, fields, 3, v, NULL), KVP_OK);
 	ck_assert_int_eq(json_u64(&v[0], 0, 9, &out, &err), KVP_EINPUT);
-	ck_assert_str_eq(err.text, "t: /list/1/one: must be a whole number");
+	ck_assert_str_eq(err.text, "t: /list/1/one: is a string, must be a "
+			 "whole number");
 	ck_assert_uint_eq(out, 5);
 	ck_assert_int_eq(json_fail(&v[0], &err, KVP_ELIMIT, "%s\n\x7f%d", "a",
 				   1), KVP_ELIMIT);

@@ -244,14 +244,18 @@ END_TEST
 
 START_TEST(what_is_no_number_is_refused)
 {
-	static const char *const texts[] = {
-		"'1'", "'1 B'", "true", "null", "[1]", "{}",
+	static const char *const texts[][2] = {
+		{ "'1'", "t: /: is a string, must be a whole number" },
+		{ "'1 B'", "t: /: is a string, must be a whole number" },
+		{ "true", "t: /: is true or false, must be a whole number" },
+		{ "null", "t: /: is null, must be a whole number" },
+		{ "[1]", "t: /: is a list, must be a whole number" },
+		{ "{}", "t: /: is an object, must be a whole number" },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		check_refused(NUMBER, texts[i],
-			      "t: /: must be a whole number");
+		check_refused(NUMBER, texts[i][0], texts[i][1]);
 }
 END_TEST
 

@@ -31,6 +31,7 @@ Suite *alias_check_suite(void);
 Suite *backend_host_suite(void);
 Suite *backend_fault_suite(void);
 Suite *owners_suite(void);
+Suite *realize_suite(void);
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);
