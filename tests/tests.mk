@@ -8,15 +8,16 @@ UNIT     := $(B)/tests/unit/unit
 # One program per file; they share tests/fake and the library.
 PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/fault))
 FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+GPU      := $(patsubst %.c,$(B)/%,$(call in,tests/gpu))
 BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
 .PHONY: unit gpu
-test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) headers layers symbols sizes man   ## everything that needs no GPU
+test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) $(GPU) headers layers symbols sizes man   ## everything that needs no GPU
 	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
 unit: $(UNIT)                   ## the unit tests alone
 	$(Q)$(UNIT)
-gpu: all                        ## the tests that need a GPU, tens of GiB of it
+gpu: all $(GPU) $(BENCH)                        ## the tests that need a GPU, tens of GiB of it
 	$(Q)B=$(B) KVP_GPU=1 sh tests/gpu/run.sh
 bench: all $(FAKE) $(BENCH)             ## speed, against jq in the same run
 	$(Q)B=$(B) sh tests/bench/bench.sh
@@ -27,7 +28,7 @@ $(B)/fake/libcuda.so.1: $(B)/tests/fake/libcuda.o
 $(B)/tests/fake/libcuda.o: CPP += $(CUDA_CPP)
 $(UNIT): $(call obj,$(call in,tests/unit)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
-$(PROGRAMS) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
+$(PROGRAMS) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
 $(FUZZERS): $(B)/%: $(B)/%.o $(call obj,tests/fuzz/replay.c) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)

@@ -34,6 +34,7 @@ struct command {
 };
 
 extern const struct command cmd_plan;
+extern const struct command cmd_probe;
 extern const struct command cmd_realize;
 extern const struct command cmd_verify;
 
@@ -49,6 +50,16 @@ enum { OPT_END = -1, OPT_BAD = -2 };
 int opt_next(const struct command *command, int argc, char **argv,
 	     const char **value);
 void opt_help(const struct command *command);
+
+/*
+ * The value of --gpus, "0,1" or NULL for all, into gpu[KVP_RANKS_MAX].
+ * KVP_EXIT_YES or, after a message, KVP_EXIT_INPUT.
+ */
+int opt_gpus(const char *value, uint32_t *gpu, size_t *count);
+
+/* limits.c: read the file of --limits; empty where path is NULL. */
+int limits_load(struct kvp_limits *limits, const char *path,
+		struct kvp_error *err);
 
 /* out.c */
 
@@ -68,6 +79,10 @@ struct number out_number(uint64_t value);
 
 /* summary.c: a plan in a few lines for people, to standard error. */
 int summary_print(const struct kvp_plan *plan, struct kvp_error *err);
+
+/* And where its entry limit comes from, with --limits. */
+void summary_limits(const struct kvp_plan *plan,
+		    const struct kvp_limits *limits, const char *path);
 
 /* Warn when a node's entries exceed the limit, and say which mode fits. */
 int summary_warn(const struct kvp_plan *plan, struct kvp_error *err);

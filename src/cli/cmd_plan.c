@@ -10,11 +10,13 @@
 #include "base/file.h"
 #include "cli/cli.h"
 
-enum { OUTPUT, MERGE, QUIET, HELP, OPTS };
+enum { OUTPUT, LIMITS, MERGE, QUIET, HELP, OPTS };
 
 static const struct opt opts[OPTS] = {
 	[OUTPUT] = { 'o', "output", "FILE", false,
 		     "write the plan to FILE, whole or not at all" },
+	[LIMITS] = { 0, "limits", "FILE", false,
+		     "judge by what kvplan probe found on the node" },
 	[MERGE] = { 0, "merge", "MODE", false,
 		    "none, row (default) or span" },
 	[QUIET] = { 'q', "quiet", NULL, false, "no summary; warnings stay" },
@@ -22,6 +24,8 @@ static const struct opt opts[OPTS] = {
 };
 
 struct settings {
+	const char *limits_path;	/* NULL: none */
+	struct kvp_limits limits;
 	const char *output;
 	enum kvp_merge merge;
 	bool quiet;
@@ -42,7 +46,11 @@ static int read_plan_make(struct kvp_plan *plan, const struct settings *s,
 	free(text);
 	if (code)
 		return code;
-	code = kvp_plan_make(plan, &g, s->merge, err);
+	code = s->limits_path ? kvp_limits_check(&s->limits, &g, err) :
+				KVP_OK;
+	g.entry_limit = kvp_limits_entry_limit(&s->limits, &g);
+	if (!code)
+		code = kvp_plan_make(plan, &g, s->merge, err);
 	kvp_geometry_release(&g);
 	return code ? kvp_error_wrap(err, code, "%s",
 				     kvp_file_label(s->input)) : KVP_OK;
@@ -74,21 +82,28 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-static int plan_one(const struct settings *s)
+static int plan_one(struct settings *s)
 {
 	struct kvp_plan plan = { 0 };
 	struct kvp_error err = { 0 };
 	int code, exit;
 
-	code = read_plan_make(&plan, s, &err);
-	if (code)
+	code = limits_load(&s->limits, s->limits_path, &err);
+	if (!code)
+		code = read_plan_make(&plan, s, &err);
+	if (code) {
+		kvp_limits_release(&s->limits);
 		return out_error(&err);
+	}
 	exit = emit(&plan, s);
 	if (!exit && !s->quiet)
 		code = summary_print(&plan, &err);
+	if (!exit && !s->quiet && s->limits_path)
+		summary_limits(&plan, &s->limits, s->limits_path);
 	if (!exit && !code)
 		code = summary_warn(&plan, &err);
 	kvp_plan_release(&plan);
+	kvp_limits_release(&s->limits);
 	return code ? out_error(&err) : exit;
 }
 
@@ -102,6 +117,9 @@ static int run(const struct command *self, int argc, char **argv)
 		switch (got) {
 		case OUTPUT:
 			s.output = value;
+			break;
+		case LIMITS:
+			s.limits_path = value;
 			break;
 		case MERGE:
 			if (kvp_merge_find(value, &s.merge))
@@ -129,7 +147,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.usage = "[-o FILE] [--merge=none|row|span] [-q] GEOMETRY|-",
+	.usage = "[-o FILE] [--limits=FILE] [--merge=none|row|span] [-q]\n"
+		 "                   GEOMETRY|-",
 	.summary = "plan a geometry: write its chunk map",
 	.text = "Writes the plan to standard output or to FILE and a summary "
 		"to standard error.\nA plan that exceeds the driver's table "

@@ -4,17 +4,17 @@
  * the library in their own process.
  */
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "cli/interrupt.h"
 #include "cli/realize.h"
 
 enum {
-	HOST, GPUS, RANKS, CHECK, ADDRESSES, PUBLISH, TRACE, HOLD, WARN, JSON, HELP, OPTS
+	HOST, GPUS, RANKS, CHECK, LIMITS, ADDRESSES, PUBLISH, TRACE, HOLD,
+	WARN, JSON, HELP, OPTS
 };
 
 static const struct opt opts[OPTS] = {
@@ -25,6 +25,8 @@ static const struct opt opts[OPTS] = {
 	[RANKS] = { 0, "ranks", "A-B", false, "realize ranks A to B only" },
 	[CHECK] = { 0, "check", "quick|full", true,
 		    "check that memory is what the plan says" },
+	[LIMITS] = { 0, "limits", "FILE", false,
+		     "judge by what kvplan probe found on this node" },
 	[ADDRESSES] = { 0, "addresses", "FILE", false,
 			"reserve the addresses that FILE was published with" },
 	[PUBLISH] = { 0, "publish", "FILE", false,
@@ -38,39 +40,6 @@ static const struct opt opts[OPTS] = {
 		   "print capacities and access records as JSON" },
 	[HELP] = OPT_HELP,
 };
-
-/* Set by the handler, read by the library before every call. */
-static volatile sig_atomic_t interrupt_signal;
-
-static void on_signal(int number)
-{
-	interrupt_signal = number;
-}
-
-static void catch_signals(void)
-{
-	/* A write to the trace must not be cut short by a signal. */
-	struct sigaction action = { .sa_handler = on_signal,
-				    .sa_flags = SA_RESTART };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-/* Wait for a signal without losing one that comes just before. */
-static void hold(void)
-{
-	sigset_t block, before;
-
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigprocmask(SIG_BLOCK, &block, &before);
-	while (!interrupt_signal)
-		sigsuspend(&before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
 
 static int read_plan(struct kvp_plan *plan, const char *path,
 		     struct kvp_error *err)
@@ -140,22 +109,8 @@ bad:
 
 static int set_gpus(struct realize_settings *s, const char *value)
 {
-	unsigned long gpu;
-	char *end;
-
 	s->gpus = true;
-	for (s->ngpus = 0; value; value = *end ? end + 1 : NULL) {
-		if (*value < '0' || *value > '9' || s->ngpus == KVP_RANKS_MAX)
-			goto bad;
-		gpu = strtoul(value, &end, 10);
-		if ((*end && *end != ',') || gpu > UINT32_MAX)
-			goto bad;
-		s->gpu[s->ngpus++] = (uint32_t)gpu;
-	}
-	return KVP_EXIT_YES;
-bad:
-	return out_usage_error("--gpus: must be a list of GPU numbers such as "
-			       "0,1");
+	return opt_gpus(value, s->gpu, &s->ngpus);
 }
 
 static int set_check(struct realize_settings *s, const char *value)
@@ -203,6 +158,9 @@ static int set(struct realize_settings *s, int got, const char *value)
 		return set_ranks(s, value);
 	case CHECK:
 		return set_check(s, value);
+	case LIMITS:
+		s->limits_path = value;
+		return KVP_EXIT_YES;
 	case ADDRESSES:
 		s->addresses = value;
 		return KVP_EXIT_YES;
@@ -233,7 +191,7 @@ static int answer(struct kvp_realization *r, const struct kvp_plan *plan,
 	if (!exit && s->hold && !interrupt_signal) {
 		fprintf(stderr, "kvplan: holding; SIGINT or SIGTERM gives "
 			"everything back\n");
-		hold();
+		interrupt_wait();
 	}
 	code = kvp_realization_free(r, &err);
 	return code ? out_error(&err) : exit;
@@ -291,6 +249,10 @@ static int realize_one(struct realize_settings *s, const char *path)
 	struct kvp_error err = { 0 };
 	int exit, code = read_plan(&plan, path, &err);
 
+	if (!code && s->limits_path) {
+		code = limits_load(&s->limits, s->limits_path, &err);
+		s->rules.limits = s->options.limits = &s->limits;
+	}
 	if (!code && s->addresses)
 		code = read_addresses(&addresses, s->addresses, &err);
 	s->options.addresses = addresses;
@@ -305,12 +267,13 @@ static int realize_one(struct realize_settings *s, const char *path)
 	} else if (!has_ranks(&plan, s)) {
 		exit = KVP_EXIT_INPUT;
 	} else {
-		catch_signals();
+		interrupt_catch();
 		exit = realize_plan(&plan, verdict, s);
 	}
 	kvp_verdict_free(verdict);
 	kvp_plan_release(&plan);
 	kvp_addresses_free(addresses);
+	kvp_limits_release(&s->limits);
 	return exit;
 }
 
@@ -350,9 +313,10 @@ const struct command cmd_realize = {
 	.name = "realize",
 	.usage = "[--host | --gpus[=LIST]] [--ranks=A-B] "
 		 "[--check[=quick|full]]\n"
-		 "                      [--addresses=FILE] [--publish=FILE] "
-		 "[--trace=FILE] [--hold]\n"
-		 "                      [--warn=RULE] [--json] PLAN|-",
+		 "                      [--limits=FILE] [--addresses=FILE] "
+		 "[--publish=FILE]\n"
+		 "                      [--trace=FILE] [--hold] [--warn=RULE] "
+		 "[--json] PLAN|-",
 	.summary = "realize a plan on this machine's memory or GPUs",
 	.text = "Verifies the plan, checks that the machine suffices, then "
 		"reserves, creates, maps and\ngrants in one attempt, and gives "

@@ -9,12 +9,16 @@
 #include "base/file.h"
 #include "cli/verify.h"
 
-enum { FORMAT, GEOMETRY, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS };
+enum {
+	FORMAT, GEOMETRY, LIMITS, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS
+};
 
 static const struct opt opts[OPTS] = {
 	[FORMAT] = { 0, "format", "FORMAT", false, "text (default) or json" },
 	[GEOMETRY] = { 0, "geometry", "FILE", false,
 		       "the plan's geometry must be the one in FILE" },
+	[LIMITS] = { 0, "limits", "FILE", false,
+		     "judge by what kvplan probe found on the node" },
 	[MERGE] = { 0, "merge", "MODE", false,
 		    "plan a geometry in mode none, row (default) or span" },
 	[WARN] = { 0, "warn", "RULE", false, "findings of RULE are warnings" },
@@ -73,6 +77,12 @@ static int judge(struct judgement *j, const struct verify_settings *s,
 
 	if (code)
 		return code;
+	if (s->rules.limits)
+		code = kvp_limits_check(s->rules.limits, &j->plan.geometry,
+					err);
+	if (code)
+		return kvp_error_wrap(err, code, "%s",
+				      kvp_file_label(j->path));
 	code = kvp_verify(&j->plan, &s->rules, &j->verdict, err);
 	if (code)
 		return kvp_error_wrap(err, code, "%s",
@@ -108,7 +118,8 @@ static int verify_all(const struct verify_settings *s, int count, char **paths)
 		else if (!j.ok)
 			exit = worse(exit, KVP_EXIT_NO);
 		/* As text the error line says it all; JSON lists all operands. */
-		if (!code || code == KVP_EINFEASIBLE || s->json)
+		if (!code || code == KVP_EINFEASIBLE || code == KVP_EREFUSED ||
+		    s->json)
 			report_add(&report, &j);
 		kvp_verdict_free(j.verdict);
 		kvp_plan_release(&j.plan);
@@ -165,6 +176,9 @@ static int set(struct verify_settings *s, int got, const char *value)
 	case GEOMETRY:
 		s->geometry_path = value;
 		return KVP_EXIT_YES;
+	case LIMITS:
+		s->limits_path = value;
+		return KVP_EXIT_YES;
 	case MERGE:
 		if (kvp_merge_find(value, &s->merge))
 			return out_usage_error("--merge=%s: must be none, row "
@@ -200,21 +214,26 @@ static int run(const struct command *self, int argc, char **argv)
 		if (exit)
 			return exit;
 	}
-	if (s.geometry_path && read_geometry(&s.geometry, s.geometry_path,
-					     &err))
+	if (limits_load(&s.limits, s.limits_path, &err))
 		return out_error(&err);
-	exit = optind < argc ?
+	if (s.limits_path)
+		s.rules.limits = &s.limits;
+	exit = s.geometry_path && read_geometry(&s.geometry, s.geometry_path,
+						&err) ? out_error(&err) :
+		optind < argc ?
 		verify_all(&s, argc - optind, argv + optind) :
 		verify_all(&s, 1, standard);
 	kvp_geometry_release(&s.geometry);
+	kvp_limits_release(&s.limits);
 	return exit;
 }
 
 const struct command cmd_verify = {
 	.name = "verify",
-	.usage = "[--format=text|json] [--geometry=FILE] [--merge=MODE]\n"
-		 "                     [--warn=RULE] [--error=RULE] "
-		 "[--list-rules] [PLAN|-]...",
+	.usage = "[--format=text|json] [--geometry=FILE] [--limits=FILE]\n"
+		 "                     [--merge=MODE] [--warn=RULE] "
+		 "[--error=RULE] [--list-rules]\n"
+		 "                     [PLAN|-]...",
 	.summary = "verify plans; a geometry is planned first",
 	.text = "Works everything out again from each plan's geometry and "
 		"chunks and prints every\nfinding of every rule.  The last "

@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 
 static const struct command *const commands[] = {
-	&cmd_plan, &cmd_verify, &cmd_realize
+	&cmd_plan, &cmd_verify, &cmd_realize, &cmd_probe
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -72,4 +73,23 @@ void opt_help(const struct command *command)
 			 o->optional ? "]" : "");
 		printf("  %-28s %s\n", left, o->help);
 	}
+}
+
+int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
+{
+	unsigned long each;
+	char *end;
+
+	for (*count = 0; value; value = *end ? end + 1 : NULL) {
+		if (*value < '0' || *value > '9' || *count == KVP_RANKS_MAX)
+			goto bad;
+		each = strtoul(value, &end, 10);
+		if ((*end && *end != ',') || each > UINT32_MAX)
+			goto bad;
+		gpu[(*count)++] = (uint32_t)each;
+	}
+	return KVP_EXIT_YES;
+bad:
+	return out_usage_error("--gpus: must be a list of GPU numbers such as "
+			       "0,1");
 }

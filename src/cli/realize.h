@@ -19,6 +19,8 @@ struct realize_settings {
 	bool json;
 	bool hold;
 	const char *trace;
+	const char *limits_path;	/* NULL: none */
+	struct kvp_limits limits;
 	const char *addresses;	/* a published file */
 	struct kvp_verify_options rules;
 	struct kvp_realize_options options;

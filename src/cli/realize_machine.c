@@ -152,6 +152,14 @@ int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,
 	return code;
 }
 
+/* What the entries have to fit on this node. */
+static uint64_t limit_of(const struct kvp_plan *plan,
+			 const struct realize_settings *s)
+{
+	return kvp_limits_entry_limit(s->options.limits, &plan->geometry) -
+	       plan->geometry.entry_reserve;
+}
+
 /* The first mode beyond the plan's whose entries are within the limit. */
 static bool find_mode(const struct kvp_plan *plan,
 		      const struct realize_settings *s, enum kvp_merge *merge,
@@ -164,7 +172,7 @@ static bool find_mode(const struct kvp_plan *plan,
 			continue;
 		*need = kvp_realize_entries(&other, &s->options);
 		kvp_plan_release(&other);
-		if (*need <= plan->summary.limit)
+		if (*need <= limit_of(plan, s))
 			return true;
 	}
 	return false;
@@ -174,7 +182,7 @@ void realize_cure(const struct kvp_plan *plan,
 		  const struct realize_settings *s, int code,
 		  struct kvp_error *err)
 {
-	uint64_t need, limit = plan->summary.limit, other = 0;
+	uint64_t need, limit = limit_of(plan, s), other = 0;
 	size_t size = sizeof(err->text), used = strlen(err->text);
 	enum kvp_merge merge;
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 #define N(value) out_number(value).text
@@ -138,6 +140,24 @@ int summary_print(const struct kvp_plan *plan, struct kvp_error *err)
 	code = print_conflicts(plan, err);
 	print_waste(plan);
 	return code;
+}
+
+void summary_limits(const struct kvp_plan *plan,
+		    const struct kvp_limits *limits, const char *path)
+{
+	char label[256];
+
+	snprintf(label, sizeof(label), "%s", kvp_file_label(path));
+	utf8_clean(label);
+	if (limits->entries_counted)
+		fprintf(stderr, "  entry limit      from %s: %s%s free, %s "
+			"held by others\n", label,
+			limits->entries_exact ? "" : "at least ",
+			N(limits->entries_free),
+			N(plan->geometry.static_entries));
+	else
+		fprintf(stderr, "  entry limit      the geometry's: %s has "
+			"no count of entries\n", label);
 }
 
 /* The entries of the worst node in another mode. */

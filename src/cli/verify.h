@@ -11,6 +11,8 @@ struct verify_settings {
 	bool json;
 	enum kvp_merge merge;
 	struct kvp_verify_options rules;
+	const char *limits_path;	/* NULL: none */
+	struct kvp_limits limits;
 	const char *geometry_path;	/* NULL: none to compare with */
 	struct kvp_geometry geometry;
 };

@@ -62,7 +62,9 @@ static void verdict_line(struct report *r, const struct judgement *j,
 	strbuf_line(&r->text, kvp_file_label(j->path));
 	strbuf_str(&r->text, ": ");
 	if (!j->verdict) {
-		strbuf_str(&r->text, "its rows do not fit\n");
+		strbuf_str(&r->text, j->error->code == KVP_EREFUSED ?
+			   "its node cannot hold it\n" :
+			   "its rows do not fit\n");
 		return;
 	}
 	s = kvp_verdict_summary(j->verdict);

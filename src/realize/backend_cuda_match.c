@@ -150,14 +150,20 @@ static int match_vectors(struct cuda *c, struct gpu *g, uint64_t address,
 	return rc;
 }
 
-/* Head and tail on the host, what is between on the GPU. */
+/*
+ * Head and tail on the host, what is between on the GPU.  The head is never
+ * empty: where the GPU has no access a copy is refused, a kernel would cost
+ * the context.
+ */
 static int match_on_gpu(struct cuda *c, struct gpu *g, uint64_t address,
 			uint64_t bytes, uint32_t pattern, uint64_t *same,
 			struct kvp_error *err)
 {
-	uint64_t head = -address % VECTOR_BYTES, vectors, first, good;
-	int rc = match_pieces(c, g->stream, address, head, pattern, same, err);
+	uint64_t head = VECTOR_BYTES - address % VECTOR_BYTES;
+	uint64_t vectors, first, good;
+	int rc;
 
+	rc = match_pieces(c, g->stream, address, head, pattern, same, err);
 	if (rc || *same < head)
 		return rc;
 	vectors = (bytes - head) / VECTOR_BYTES;

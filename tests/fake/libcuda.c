@@ -834,9 +834,10 @@ static CUresult enqueue(const char *call, CUstream handle, struct op op)
 	struct stream *s = NULL;
 	CUresult rc = find_stream(handle, &s);
 
-	if (!rc)
+	/* A kernel's access is known only when it runs. */
+	if (!rc && !op.wrong)
 		rc = may(call, s->device, op.address, op.bytes,
-			 op.host || op.wrong ? 1 : 2);
+			 op.host ? 1 : 2);
 	if (rc || !op.bytes)
 		return rc;
 	s->ops = grown(s->ops, s->nops, &s->room, sizeof(*s->ops));
@@ -896,6 +897,14 @@ static uint64_t run_part(const struct op *op, uint64_t done)
 	return n;
 }
 
+/* A kernel that touches what its device was not granted faults. */
+static bool may_run(const struct stream *s, const struct op *op, uint64_t done)
+{
+	const struct mapping *m = mapping_at(op->address + done);
+
+	return m && (!op->wrong || (m->flags[s->device] & 1));
+}
+
 /* Do what a stream holds.  What is unmapped by now costs the context. */
 static CUresult run_stream(struct stream *s)
 {
@@ -904,12 +913,13 @@ static CUresult run_stream(struct stream *s)
 
 	for (i = 0; i < s->nops; i++)
 		for (done = 0; done < s->ops[i].bytes; done += n) {
-			n = run_part(&s->ops[i], done);
+			n = may_run(s, &s->ops[i], done) ?
+				run_part(&s->ops[i], done) : 0;
 			if (n)
 				continue;
 			refuse("work of device %" PRIu32 " at 0x%" PRIx64
-			       " ran after it was unmapped", s->device,
-			       s->ops[i].address + done);
+			       " ran where it may not or nothing is mapped",
+			       s->device, s->ops[i].address + done);
 			cu.gpus[s->device].lost = true;
 			s->nops = 0;
 			return CUDA_ERROR_ILLEGAL_ADDRESS;

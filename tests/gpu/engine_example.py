@@ -3,15 +3,13 @@
 
 usage: engine_example.py [--host] [--lib=build/libkvplan.so] GEOMETRY
 
-Plans and verifies a geometry, then three times realizes rank 0 in this
-process and gives everything back, from the second time on at the addresses
-of the first.  In between it owns a snapshot row, writes it with a kernel and
-reads the same bytes through the planes, then the other way round for a page.
+Plans and verifies a geometry, then realizes rank 0 in this process and gives
+everything back, three times at the same addresses.  In between it owns a
+snapshot row, writes it with a kernel and reads the same bytes through the
+planes, then the other way round for a page that the row conflicts with.
 --host does the same in this machine's memory, without GPU and PyTorch.
 """
-import argparse
-import ctypes
-import json
+import argparse, ctypes, json
 from ctypes import (POINTER, byref, c_bool, c_char, c_char_p, c_int, c_size_t,
                     c_uint32, c_uint64, c_void_p)
 
@@ -30,8 +28,7 @@ class Options(ctypes.Structure):        # struct kvp_realize_options
                 ("cookie", c_void_p), ("interrupt", c_void_p),
                 ("publish", c_char_p), ("addresses", c_void_p)]
 
-class Kvplan:
-    """libkvplan.so.  Callers wrap integers of 64 bits."""
+class Kvplan:                           # callers wrap integers of 64 bits
     def __init__(self, path):
         self.lib = ctypes.CDLL(path)
         for name in ("geometry_sizeof", "plan_sizeof", "realization_plane",
@@ -48,27 +45,26 @@ class Kvplan:
         self.call(name, byref(out), *args)
         return out
 
-    def text(self, name, *args):        # the text it writes
+    def text(self, name, *args):        # the last two get text and length
         text, length = c_void_p(), c_size_t()
         self.call(name, *args, byref(text), byref(length))
         copy = ctypes.string_at(text, length.value)
         ctypes.CDLL(None).free(text)
         return copy
 
-class Gpu:
-    """Memory of GPU 0 as tensors of bytes."""
+class Gpu:                              # memory of GPU 0 as tensors of bytes
     def __init__(self, kvp, granularity):
         import torch
         self.torch = torch
         torch.zeros(1, device="cuda:0")         # makes the primary context
-        self.backend = kvp.new("kvp_backend_cuda", (c_uint32 * 1)(0),
-                               c_size_t(1))
+        gpus = (c_uint32 * 1)(0)
+        self.backend = kvp.new("kvp_backend_cuda", gpus, c_size_t(1))
 
     def view(self, address, nbytes):
         class Bytes:
             __cuda_array_interface__ = {
                 "shape": (nbytes,), "typestr": "|u1", "version": 3,
-                "data": (address, False)}
+                "data": (address, False)}       # False: not read-only
         return self.torch.as_tensor(Bytes(), device="cuda:0")
 
     def pattern(self, first, nbytes, seed):     # wider than bytes: copying it
@@ -78,16 +74,14 @@ class Gpu:
     def same(self, view, pattern):
         return bool((view == pattern).all())
 
-    def wait(self):             # the current stream and all others
+    def wait(self):
         self.torch.cuda.synchronize()
 
-    def held(self):
+    def held(self):             # more is more; only differences are used
         self.torch.cuda.empty_cache()
-        free, total = self.torch.cuda.mem_get_info(0)
-        return total - free
+        return -self.torch.cuda.mem_get_info(0)[0]
 
-class Host:
-    """The same of this machine's memory."""
+class Host:                             # the same of this machine's memory
     def __init__(self, kvp, granularity):
         self.backend = kvp.new("kvp_backend_host", c_uint32(1),
                                c_uint64(granularity))
@@ -102,16 +96,13 @@ class Host:
     def same(self, view, pattern):
         return view == pattern
 
-    def wait(self):
-        """The processor's writes are done."""
+    def wait(self): pass        # the processor's writes are done
 
     def held(self):             # mappings: memory is taken when it is touched
-        with open("/proc/self/maps", encoding="utf-8") as maps:
-            return sum("/memfd:" in line for line in maps)
+        return open("/proc/self/maps").read().count("/memfd:")
 
 def make_plan(kvp, path):
-    with open(path, "rb") as file:
-        text = file.read()
+    text = open(path, "rb").read()
     geometry = ctypes.create_string_buffer(kvp.lib.kvp_geometry_sizeof())
     plan = ctypes.create_string_buffer(kvp.lib.kvp_plan_sizeof())
     kvp.call("kvp_geometry_read", geometry, path.encode(), text,
@@ -121,14 +112,14 @@ def make_plan(kvp, path):
     return plan, json.loads(kvp.text("kvp_plan_write", plan))
 
 def pieces(says, first):
-    """(plane, offset, begin, nbytes): bytes of the row at `first` from
+    """(plane, offset, begin, n): n bytes of the row at `first` from
     `begin` on are those of the plane from `offset` on."""
     end = first + says["geometry"]["row_bytes"]
     for c in (c for c in says["chunks"] if c.get("arena") is not None):
-        low, high = max(first, c["arena"]), min(end, c["arena"] + c["bytes"])
-        if low < high:
-            yield (c["plane"], c["offset"] + low - c["arena"], low - first,
-                   high - low)
+        low = max(first, c["arena"])
+        n = min(end, c["arena"] + c["bytes"]) - low
+        if n > 0:
+            yield c["plane"], c["offset"] + low - c["arena"], low - first, n
 
 def use(kvp, memory, plan, says, r):
     """A row and a page that share bytes: first the row, then the page."""
@@ -140,7 +131,7 @@ def use(kvp, memory, plan, says, r):
                       g["row_bytes"])
     sizes = [plane["bytes_per_page"] for plane in g["planes"]]
     planes = [memory.view(kvp.lib.kvp_realization_plane(r, 0, i),
-                          g["pages"] * size) for i, size in enumerate(sizes)]
+                          g["pages"] * n) for i, n in enumerate(sizes)]
     owners = kvp.new("kvp_owners_new", plan)
     the_row, the_page = (owners, c_uint64(number)), (owners, c_uint64(page))
 
@@ -170,11 +161,10 @@ def use(kvp, memory, plan, says, r):
     kvp.call("kvp_owners_release_page", *the_page)
     kvp.lib.kvp_owners_free(owners)
     memory.wait()               # nothing may use what is given back
-    assert shared
     return f"row {number} and page {page} share {shared:,} bytes"
 
 def main():
-    parser = argparse.ArgumentParser(description="kvplan inside an engine")
+    parser = argparse.ArgumentParser()
     parser.add_argument("--host", action="store_true", help="without a GPU")
     parser.add_argument("--lib", default="build/libkvplan.so")
     parser.add_argument("geometry")
@@ -184,13 +174,12 @@ def main():
     if not any(row["pages"] for row in says["rows"]):
         parser.error("no snapshot row shares memory with a page")
     memory = (Host if args.host else Gpu)(kvp, says["geometry"]["granularity"])
-    verdict = c_void_p()
+    verdict, addresses = c_void_p(), None
     kvp.call("kvp_verify", plan, None, byref(verdict))
-    addresses, texts, held = None, [], [memory.held()]
+    texts, held = [], [memory.held()]
     for turn in range(3):
-        options = Options(first_rank=0, nranks=1, addresses=addresses)
-        r = kvp.new("kvp_realize", plan, verdict, memory.backend,
-                    byref(options))
+        o = Options(first_rank=0, nranks=1, addresses=addresses)
+        r = kvp.new("kvp_realize", plan, verdict, memory.backend, byref(o))
         try:
             texts.append(kvp.text("kvp_realization_write", r, c_bool(False)))
             print(f"round {turn + 1}:", use(kvp, memory, plan, says, r))

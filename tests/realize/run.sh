@@ -553,6 +553,42 @@ standin_refusals()
 	says "no driver" libcuda.so.1
 }
 
+# Addresses that are recorded, and taken for the second rank.
+standin_addresses()
+{
+	gpus=2
+	plan placed row layouts/example.json \
+		'.arena_address = 35184372088832 |
+		 .planes[2].address = 35734127902720'
+	run "recorded addresses" 0 --gpus --ranks=0 --json "$tmp/placed.json"
+	query "recorded addresses: arena" 35184372088832 "$tmp/out" \
+		'.ranks[0].arena.address'
+	query "recorded addresses: plane" 35734127902720 "$tmp/out" \
+		'.ranks[0].planes[-1].address'
+	rm -f "$tmp/report"
+	for faults in none cuMemAddressFree:1; do
+		title="addresses taken, $faults"
+		export FAKE_CUDA_FAIL
+		FAKE_CUDA_FAIL=$faults
+		[ "$faults" != none ] || unset FAKE_CUDA_FAIL
+		LD_LIBRARY_PATH=$B/fake FAKE_CUDA_DEVICES=2 \
+			FAKE_CUDA_REPORT=$tmp/report "$kvplan" realize --gpus \
+			--ranks=0-1 --publish="$tmp/dir/taken" \
+			"$tmp/placed.json" >"$tmp/out" 2>"$tmp/err"
+		code=$?
+		same "$title: published" '' "$(ls "$tmp/dir" | grep taken)"
+		case $code in
+		1|3) nothing_left "$title" ;;
+		4) same "$title: what is left" "$(jq -r \
+			'"\(.mappings) \(.handles) \(.reservations)"' \
+			"$tmp/report")" "$(left)" ;;
+		*) fail "$title: exit $code: $(cat "$tmp/err")" ;;
+		esac
+		rm -f "$tmp/report"
+	done
+	unset FAKE_CUDA_FAIL
+}
+
 # Ranks of which readers are elsewhere.
 standin_some_ranks()
 {
@@ -670,6 +706,7 @@ if [ "$fake" ]; then
 	published_row
 	published_none
 	standin_refusals
+	standin_addresses
 	standin_some_ranks
 	standin_checks
 	standin_faults

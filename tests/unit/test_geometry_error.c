@@ -369,6 +369,65 @@ START_TEST(keys_that_contradict_are_refused)
 }
 END_TEST
 
+/* Three planes at addresses; each has a backing of 4096 bytes. */
+#define AT(a, b, c) "pages=1;snapshot_rows=0;execution_rows=3;row_bytes=4096" \
+	";row_stride=4096;planes=[{'name':'a','bytes_per_page':1,'address':" \
+	a "},{'name':'b','bytes_per_page':4096,'address':" b "},{'name':'c'," \
+	"'bytes_per_page':1},{'name':'d','bytes_per_page':1,'address':" c "}]"
+
+START_TEST(recorded_addresses_do_not_overlap)
+{
+	static const struct fault faults[] = {
+		{ AT("8192", "8192", "4096"), KVP_EINPUT, "/planes: plane 1 "
+		  "(b) is recorded at 8192, within plane 0 (a), which ends "
+		  "at 12288" },
+		{ AT("12288", "4096", "12288"), KVP_EINPUT, "/planes: plane 3 "
+		  "(d) is recorded at 12288, within plane 0 (a), which ends "
+		  "at 16384" },
+		{ AT("4096", "8192", "12288") ";arena_address=12288",
+		  KVP_EINPUT, "/arena_address: the arena is recorded at "
+		  "12288, within plane 3 (d), which ends at 16384" },
+		{ AT("4096", "8192", "24576") ";arena_address=16384",
+		  KVP_EINPUT, "/planes: plane 3 (d) is recorded at 24576, "
+		  "within the arena, which ends at 28672" },
+		/* Two pages of 4096 bytes, and the next plane in the second. */
+		{ "pages=2;planes=[{'name':'a','bytes_per_page':4096,"
+		  "'address':4096},{'name':'b','bytes_per_page':4096,"
+		  "'address':8192}]", KVP_EINPUT, "/planes: plane 1 (b) is "
+		  "recorded at 8192, within plane 0 (a), which ends at 12288" },
+		/* Numbers at the end of what is exact. */
+		{ "planes=[{'name':'a','bytes_per_page':1,'address':"
+		  "9007199254736896},{'name':'b','bytes_per_page':1,'address':"
+		  "9007199254736896}]", KVP_EINPUT, "/planes: plane 1 (b) is "
+		  "recorded at 9007199254736896, within plane 0 (a), which "
+		  "ends at 9007199254740992" },
+		/* A recorded layout places more behind the rows. */
+		{ "pages=4;snapshot_rows=1;execution_rows=0;row_bytes=4096;"
+		  "row_stride=4096;arena_address=4096;planes=[{'name':'a',"
+		  "'bytes_per_page':4096,'address':8192}];base_chunks=["
+		  "{'plane':0,'offset':0,'bytes':16384,'arena':0}]",
+		  KVP_EINPUT, "/planes: plane 0 (a) is recorded at 8192, "
+		  "within the arena, which ends at 20480" },
+	};
+	static const char *const sound[] = {
+		AT("4096", "8192", "12288"),
+		AT("12288", "8192", "4096") ";arena_address=16384",
+		AT("4096", "8192", "28672") ";arena_address=16384",
+		/* No rows, no arena. */
+		AT("4096", "8192", "12288")
+			";execution_rows=0;arena_address=8192",
+	};
+	size_t i;
+
+	CHECK_FAULTS(faults);
+	for (i = 0; i < sizeof(sound) / sizeof(*sound); i++) {
+		struct kvp_geometry g = geometry_of(sound[i]);
+
+		kvp_geometry_release(&g);
+	}
+}
+END_TEST
+
 START_TEST(names_are_checked)
 {
 	static const struct fault faults[] = {
@@ -551,6 +610,7 @@ Suite *geometry_error_suite(void)
 	tcase_add_test(tests, values_too_small_are_refused);
 	tcase_add_test(tests, values_beyond_a_limit_are_refused);
 	tcase_add_test(tests, keys_that_contradict_are_refused);
+	tcase_add_test(tests, recorded_addresses_do_not_overlap);
 	tcase_add_test(tests, names_are_checked);
 	tcase_add_test(tests, rank_lists_are_checked);
 	tcase_add_test(tests, too_many_lists_are_told_as_too_few_are);

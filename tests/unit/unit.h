@@ -32,6 +32,7 @@ Suite *backend_host_suite(void);
 Suite *backend_fault_suite(void);
 Suite *owners_suite(void);
 Suite *realize_suite(void);
+Suite *addresses_suite(void);
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);

@@ -1,0 +1,186 @@
+/*
+ * kvplan probe: what this node can really do, for people or as a file that
+ * plans are judged by.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/interrupt.h"
+#include "cli/probe.h"
+
+#define MAX_DEFAULT "600,000"
+
+enum { GPUS, ENTRIES, MAX, JSON, OUTPUT, HELP, OPTS };
+
+static const struct opt opts[OPTS] = {
+	[GPUS] = { 0, "gpus", "LIST", true,
+		   "probe GPUs, such as 0,1; all visible ones without LIST" },
+	[ENTRIES] = { 0, "entries", NULL, false,
+		      "count the free table entries; nobody can map "
+		      "meanwhile" },
+	[MAX] = { 0, "max", "N", false,
+		  "count at most N entries (" MAX_DEFAULT ")" },
+	[JSON] = { 0, "json", NULL, false,
+		   "print the limits as JSON, which --limits reads" },
+	[OUTPUT] = { 'o', "output", "FILE", false,
+		     "write them to FILE, whole or not at all" },
+	[HELP] = OPT_HELP,
+};
+
+struct settings {
+	bool gpus;
+	uint32_t gpu[KVP_RANKS_MAX];
+	size_t ngpus;		/* 0: all visible ones */
+	bool json;
+	const char *output;
+	struct kvp_probe_options options;
+};
+
+/* A line that grows on a terminal. */
+struct counting {
+	bool terminal;
+	bool shown;
+};
+
+static void counting(void *cookie, uint64_t entries)
+{
+	struct counting *c = cookie;
+
+	if (!entries)
+		out_warning("counting table entries: until all are given back "
+			    "again, other processes on this node may fail to "
+			    "map memory");
+	if (!c->terminal)
+		return;
+	fprintf(stderr, "\r%s entries \033[K", out_number(entries).text);
+	c->shown = true;
+}
+
+static int set_max(struct settings *s, const char *value)
+{
+	unsigned long long max;
+	char *end;
+
+	max = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || !max ||
+	    max > KVP_PROBE_ENTRIES_MAX)
+		return out_usage_error("--max=%s: must be a number from 1 to "
+			"%llu", value,
+			(unsigned long long)KVP_PROBE_ENTRIES_MAX);
+	s->options.max_entries = max;
+	return KVP_EXIT_YES;
+}
+
+static int set(struct settings *s, int got, const char *value)
+{
+	switch (got) {
+	case GPUS:
+		s->gpus = true;
+		return opt_gpus(value, s->gpu, &s->ngpus);
+	case ENTRIES:
+		s->options.entries = true;
+		return KVP_EXIT_YES;
+	case MAX:
+		return set_max(s, value);
+	case JSON:
+		s->json = true;
+		return KVP_EXIT_YES;
+	case OUTPUT:
+		s->output = value;
+		return KVP_EXIT_YES;
+	default:
+		return KVP_EXIT_INPUT;
+	}
+}
+
+/* The file first: once it is there, the rest is for people. */
+static int answer(const struct settings *s, const struct kvp_limits *limits,
+		  struct kvp_file_out *file)
+{
+	struct kvp_error err = { 0 };
+	char *text = NULL;
+	size_t len;
+	int exit = KVP_EXIT_YES, code;
+
+	code = kvp_limits_write(limits, &text, &len, &err);
+	if (!code && file->target)
+		code = kvp_file_commit(file, text, len, &err);
+	if (!code && s->json)
+		exit = out_text(text, len);
+	free(text);
+	if (!code && !s->json)
+		code = probe_report(limits, &exit, &err);
+	return code ? out_error(&err) : exit;
+}
+
+static int probe(struct settings *s)
+{
+	struct counting c = { .terminal = isatty(STDERR_FILENO) };
+	struct kvp_file_out file = { .target = NULL };
+	struct kvp_limits limits = { .driver = "" };
+	struct kvp_error err = { 0 };
+	int exit, code = KVP_OK;
+
+	if (s->output && strcmp(s->output, "-"))
+		code = kvp_file_begin(&file, s->output, &err);
+	if (!code) {
+		interrupt_catch();
+		s->options.interrupt = &interrupt_signal;
+		s->options.counting = counting;
+		s->options.cookie = &c;
+		code = kvp_probe_run(&limits, s->ngpus ? s->gpu : NULL,
+				     s->ngpus, &s->options, &err);
+		if (c.shown)
+			fprintf(stderr, "\r\033[K");
+	}
+	exit = code ? out_error(&err) : answer(s, &limits, &file);
+	if (code == KVP_EINTERRUPTED)
+		exit = 128 + (int)interrupt_signal;
+	kvp_file_abandon(&file);
+	kvp_limits_release(&limits);
+	return exit;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = { .gpus = false };
+	const char *value;
+	int got, exit;
+
+	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
+		if (got == HELP) {
+			opt_help(self);
+			return KVP_EXIT_YES;
+		}
+		exit = set(&s, got, value);
+		if (exit)
+			return exit;
+	}
+	if (argc != optind)
+		return out_usage_error("probe takes no file, %d given; the "
+			"value of --gpus is joined by =; see kvplan probe "
+			"--help", argc - optind);
+	if (!s.gpus)
+		return out_usage_error("probe asks the CUDA driver: give "
+				       "--gpus");
+	if (s.options.max_entries && !s.options.entries)
+		return out_usage_error("--max bounds --entries; give both");
+	s.json = s.json || (s.output && !strcmp(s.output, "-"));
+	return probe(&s);
+}
+
+const struct command cmd_probe = {
+	.name = "probe",
+	.usage = "--gpus[=LIST] [--entries [--max=N]] [--json] [-o FILE]",
+	.summary = "find out what this node's GPUs can really do",
+	.text = "Tries on a little memory what the driver allows and what it "
+		"costs, and gives all back.\nplan, verify and realize judge "
+		"by its file with --limits.",
+	.opts = opts,
+	.nopts = OPTS,
+	.run = run,
+};
