@@ -52,8 +52,8 @@ static int read_text(const struct json_at *at, char *to, size_t size,
 	int code = json_string(at, size - 1, &text, err);
 
 	if (!code && strlen(text) >= size)
-		code = json_fail(at, err, KVP_ELIMIT, "has %zu bytes, at "
-				 "most %zu are kept", strlen(text), size - 1);
+		code = json_fail(at, err, KVP_EINPUT, "has %zu bytes, "
+				 "must have at most %zu", strlen(text), size - 1);
 	if (!code)
 		strcpy(to, text);
 	free(text);

@@ -61,7 +61,7 @@ class Gpu:                              # memory of GPU 0 as tensors of bytes
         self.backend = kvp.new("kvp_backend_cuda", gpus, c_size_t(1))
 
     def view(self, address, nbytes):
-        class Bytes:
+        class Bytes:                # a tensor over addresses of the library
             __cuda_array_interface__ = {
                 "shape": (nbytes,), "typestr": "|u1", "version": 3,
                 "data": (address, False)}       # False: not read-only

@@ -90,6 +90,7 @@ check_options kvplan
 check_options kvplan plan
 check_options kvplan verify
 check_options kvplan realize
+check_options kvplan probe
 check_options kvcheck
 kvplan --help |
 	awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
@@ -162,6 +163,9 @@ same 'keys of a geometry'
 keys "$model/plan_json.c" "$model/chunk_json.c" >"$work/program"
 entries man/kvplan-plan.5 Cm KEYS SUMMARY >"$work/manual"
 same 'keys of a plan'
+keys "$model/limits_json.c" >"$work/program"
+entries man/kvplan-limits.5 Cm KEYS >"$work/manual"
+same 'keys of a limits file'
 kvplan verify --list-rules | awk '{ print $1 }' | sort >"$work/program"
 for page in kvplan.1 kvplan-plan.5; do
 	entries "man/$page" Li RULES >"$work/manual"

@@ -17,6 +17,7 @@ int main(void)
 		plan_suite, pack_suite, layout_suite, verify_suite,
 		alias_check_suite,
 		backend_host_suite, backend_fault_suite, owners_suite,
+		limits_suite, probe_suite,
 		realize_suite, addresses_suite,
 	};
 	SRunner *runner = srunner_create(NULL);

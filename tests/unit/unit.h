@@ -31,6 +31,8 @@ Suite *alias_check_suite(void);
 Suite *backend_host_suite(void);
 Suite *backend_fault_suite(void);
 Suite *owners_suite(void);
+Suite *limits_suite(void);
+Suite *probe_suite(void);
 Suite *realize_suite(void);
 Suite *addresses_suite(void);
 
