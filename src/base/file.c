@@ -137,12 +137,16 @@ static int open_target(struct kvp_file_out *f, struct kvp_error *err)
 
 static int open_beside(struct kvp_file_out *f, struct kvp_error *err)
 {
-	size_t room = strlen(f->target) + sizeof(".XXXXXX");
+	/* In the same directory, under a name that is never too long. */
+	static const char name[] = ".kvplan-XXXXXX";
+	const char *slash = strrchr(f->target, '/');
+	size_t dir = slash ? (size_t)(slash - f->target) + 1 : 0;
 
-	f->beside = malloc(room);
+	f->beside = malloc(dir + sizeof(name));
 	if (!f->beside)
 		return kvp_error_nomem(err);
-	snprintf(f->beside, room, "%s.XXXXXX", f->target);
+	memcpy(f->beside, f->target, dir);
+	memcpy(f->beside + dir, name, sizeof(name));
 	f->fd = mkstemp(f->beside);
 	if (f->fd >= 0)
 		return KVP_OK;
@@ -160,8 +164,10 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 
 	*f = (struct kvp_file_out){ .fd = -1 };
 	f->target = realpath(path, NULL);	/* write through a link */
-	if (!f->target && errno == ENOENT)
-		f->target = strdup(path);	/* a new file */
+	if (!f->target && errno == ENOENT && lstat(path, &st)) {
+		errno = ENOENT;
+		f->target = strdup(path);	/* a new file, no dead link */
+	}
 	if (!f->target)
 		return errno == ENOMEM ? kvp_error_nomem(err) :
 					 io_error(err, "write", path);

@@ -28,6 +28,13 @@ bool utf8_is_control(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 
+	/* U+200B..200F, 2028..202E and 2060..206F: marks of direction, line
+	   ends and invisible ones, which make a line read as another. */
+	if (p[0] == 0xe2 && p[1] == 0x80)
+		return (p[2] >= 0x8b && p[2] <= 0x8f) ||
+		       (p[2] >= 0xa8 && p[2] <= 0xae);
+	if (p[0] == 0xe2 && p[1] == 0x81)
+		return p[2] >= 0xa0 && p[2] <= 0xaf;
 	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
 }
 

@@ -11,7 +11,8 @@
    0 where there is none. */
 size_t utf8_length(const char *p, size_t left);
 
-/* Is the well-formed sequence at p a control character (C0, DEL, C1)? */
+/* Is the well-formed sequence at p a control character (C0, DEL, C1), or one
+   that turns or hides text? */
 bool utf8_is_control(const char *p);
 
 /* Replace every control character and every broken byte by '?'. */

@@ -4,6 +4,7 @@
  */
 #include <getopt.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "base/version.h"
 
 /* No exit status yet. */
@@ -29,6 +31,19 @@ static const char usage[] =
 	"      --version              print the version\n\n"
 	"exit status: 0 verified, 1 not, 2 bad usage or input, 3 environment\n\n"
 	"rules:\n";
+
+/* One line, whatever stands in the arguments. */
+static void complain(const char *format, ...)
+{
+	char text[KVP_ERROR_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	utf8_clean(text);
+	fprintf(stderr, "kvcheck: error: %s\n", text);
+}
 
 static int print_usage(void)
 {
@@ -50,8 +65,8 @@ static int lower_rule(struct kvp_verify_options *options, const char *name)
 		options->severity[rule] = KVP_WARNING;
 		return GO_ON;
 	}
-	fprintf(stderr, "kvcheck: error: --warn=%s: no such rule; rules are",
-		name);
+	complain("--warn=%s: no such rule", name);
+	fputs("kvcheck: rules are", stderr);
 	for (i = 0; i < KVP_RULES; i++)
 		fprintf(stderr, "%s %s", i ? "," : "",
 			kvp_rule_name((enum kvp_rule)i));
@@ -85,14 +100,13 @@ static int read_arguments(int argc, char **argv,
 			printf("kvcheck %s\n", version_text());
 			return KVP_EXIT_YES;
 		default:
-			fprintf(stderr, "kvcheck: error: option %s is unknown "
-				"or lacks its argument; see kvcheck --help\n",
-				argv[optind - 1]);
+			complain("option %s is unknown or lacks its argument; "
+				 "see kvcheck --help", argv[optind - 1]);
 			return KVP_EXIT_INPUT;
 		}
 	if (status == GO_ON && argc - optind != 1) {
-		fprintf(stderr, "kvcheck: error: takes one plan, %d given; "
-			"see kvcheck --help\n", argc - optind);
+		complain("takes one plan, %d given; see kvcheck --help",
+			 argc - optind);
 		return KVP_EXIT_INPUT;
 	}
 	*path = argv[optind];
@@ -158,7 +172,8 @@ int main(int argc, char **argv)
 	int status;
 
 	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
-	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error */
+	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */
+	signal(SIGXFSZ, SIG_IGN);	/* and so is a file grown too large */
 	kvp_verify_options_init(&options);
 	status = read_arguments(argc, argv, &options, &path);
 	if (status == GO_ON)

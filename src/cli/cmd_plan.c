@@ -147,8 +147,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.usage = "[-o FILE] [--limits=FILE] [--merge=none|row|span] [-q]\n"
-		 "                   GEOMETRY|-",
+	.usage = "[-o FILE] [--limits=FILE] [--merge=none|row|span] [-q] "
+		 "GEOMETRY|-",
 	.summary = "plan a geometry: write its chunk map",
 	.text = "Writes the plan to standard output or to FILE and a summary "
 		"to standard error.\nA plan that exceeds the driver's table "

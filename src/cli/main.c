@@ -47,7 +47,7 @@ static int help(int argc, char **argv)
 {
 	const struct command *command;
 
-	if (argc < 2)
+	if (argc < 2 || !strcmp(argv[1], "help"))
 		return usage();
 	command = find(argv[1]);
 	if (!command)
@@ -81,7 +81,8 @@ int main(int argc, char **argv)
 	int exit, written;
 
 	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
-	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error */
+	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */
+	signal(SIGXFSZ, SIG_IGN);	/* and so is a file grown too large */
 	exit = dispatch(argc, argv);
 	written = out_text("", 0);	/* what --help left unwritten */
 	return written > exit ? written : exit;

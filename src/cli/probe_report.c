@@ -52,8 +52,7 @@ static void add_abilities(struct strbuf *b, const struct kvp_limits *l)
 		[KVP_PART_GRANT] = "grant a part of a mapping",
 		[KVP_HALF_UNMAP] = "unmap half of a mapping",
 		[KVP_ALIAS_COHERENT] = "aliases read what is written",
-		[KVP_READ_ONLY_PEERS] = "read-only peers read and cannot "
-					"write",
+		[KVP_READ_ONLY_PEERS] = "read-only peers read, cannot write",
 		[KVP_HINT_HONOURED] = "a free address asked for is given",
 		[KVP_HINT_MOVES] = "a taken address succeeds elsewhere",
 	};

@@ -175,6 +175,19 @@ static int try_mode(const struct kvp_plan *plan, enum kvp_merge merge,
 	return KVP_OK;
 }
 
+/* A cap that no eviction is ever reached by: verify refuses the plan. */
+static void warn_headroom(const struct kvp_plan *plan)
+{
+	const struct kvp_headroom *h = &plan->headroom;
+
+	if (plan->has_headroom && (!h->bounded ||
+				   h->cap_bytes > h->free_bytes / 2))
+		out_warning("headroom: cap_bytes is %s, at most half of "
+			"free_bytes, %s, can be reached before memory runs out",
+			h->bounded ? N(h->cap_bytes) : "null",
+			N(h->free_bytes / 2));
+}
+
 int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
 {
 	uint64_t limit = plan->summary.limit, other = 0;
@@ -183,6 +196,7 @@ int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
 	uint64_t entries = worst_node(plan, &node);
 	int code;
 
+	warn_headroom(plan);
 	if (entries <= limit)
 		return KVP_OK;
 	for (merge = plan->merge + 1; merge <= KVP_MERGE_SPAN; merge++) {
@@ -199,6 +213,12 @@ int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
 	}
 	if (!other)
 		other = entries;
+	if (plan->geometry.static_entries > limit) {
+		out_warning("node %zu needs %s table entries, the limit is %s; "
+			"static_entries alone are %s", node, N(entries),
+			N(limit), N(plan->geometry.static_entries));
+		return KVP_OK;
+	}
 	out_warning("node %zu needs %s table entries, the limit is %s; no "
 		"mode fits, the fewest are %s: raise tile_granules, lower "
 		"dcp_group_size or plan fewer rows", node, N(entries),

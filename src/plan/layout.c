@@ -78,7 +78,7 @@ static int rows_do_not_fit(const struct layout *l,
 
 	fit = fit > g->execution_rows ? fit - g->execution_rows : 0;
 	return kvp_error_set(err, KVP_EINFEASIBLE,
-		"snapshot_rows: %llu rows need %llu bytes of aliased backing, "
+		"/snapshot_rows: %llu rows need %llu bytes of aliased backing, "
 		"the planes have %llu, %llu too few; rows that would fit: %llu",
 		(unsigned long long)g->snapshot_rows, (unsigned long long)need,
 		(unsigned long long)have, (unsigned long long)(need - have),
@@ -127,7 +127,7 @@ static int count_chunks(struct layout *l, const uint64_t *taken,
 		tails += taken[i] < backing(g, i);
 		if (aliased + tails > KVP_CHUNKS_MAX)
 			return kvp_error_set(err, KVP_ELIMIT,
-				"the base layout has more than %llu chunks; "
+				"/planes: the base layout has more than %llu chunks; "
 				"tile_granules above %llu makes fewer",
 				(unsigned long long)KVP_CHUNKS_MAX,
 				(unsigned long long)g->tile_granules);

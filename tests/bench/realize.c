@@ -5,6 +5,7 @@
  *
  *   realize host|cuda PLAN RANKS          entries, time, share outside calls
  *   realize host|cuda PLAN RANKS check    check=full in GB/s
+ *   realize host|cuda PLAN RANKS than PLAN...   against other plans, in turn
  */
 #define _GNU_SOURCE		/* memfd_create */
 #include <stdbool.h>
@@ -352,9 +353,52 @@ static void time_check(struct bare *x, const struct kvp_verdict *verdict,
 	       with / same);
 }
 
-int main(int argc, char **argv)
+static struct kvp_verdict *verify(const struct kvp_plan *plan)
 {
 	struct kvp_verify_options rules;
+	struct kvp_verdict *verdict;
+	struct kvp_error err;
+
+	kvp_verify_options_init(&rules);
+	rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
+	must(kvp_verify(plan, &rules, &verdict, &err), &err);
+	return verdict;
+}
+
+#define PLANS 4
+
+/* The plans take turns, so that what a driver's day is like is the same. */
+static void compare_plans(struct bare *x, char **paths, int count)
+{
+	struct kvp_plan plans[PLANS];
+	struct kvp_verdict *verdicts[PLANS];
+	uint64_t entries[PLANS];
+	double best[PLANS] = { 1e9, 1e9, 1e9, 1e9 };
+	int i, run;
+
+	for (i = 0; i < count; i++) {
+		read_plan(&plans[i], paths[i]);
+		verdicts[i] = verify(&plans[i]);
+	}
+	for (run = 0; run < 2 * RUNS; run++)
+		for (i = 0; i < count; i++)
+			best[i] = least(best[i],
+				realize(&plans[i], verdicts[i], x->b, x->ranks,
+					KVP_CHECK_NONE, NULL, &entries[i]));
+	for (i = 0; i < count; i++) {
+		printf("mode %-5s %llu entries in %.1f ms: %.1f %% of the time "
+		       "for %.1f %% of the entries\n",
+		       kvp_merge_name(plans[i].merge),
+		       (unsigned long long)entries[i], best[i] * 1e3,
+		       100 * best[i] / best[0],
+		       100 * (double)entries[i] / (double)entries[0]);
+		kvp_verdict_free(verdicts[i]);
+		kvp_plan_release(&plans[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
 	struct kvp_verdict *verdict;
 	struct bare x = { 0 };
 	struct kvp_plan plan;
@@ -366,15 +410,16 @@ int main(int argc, char **argv)
 	host = !strcmp(argv[1], "host");
 	x.ranks = (uint32_t)strtoul(argv[3], NULL, 10);
 	read_plan(&plan, argv[2]);
-	kvp_verify_options_init(&rules);
-	rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
-	must(kvp_verify(&plan, &rules, &verdict, &err), &err);
+	verdict = verify(&plan);
 	must(host ? kvp_backend_host(&x.b, x.ranks, plan.geometry.granularity,
 				     &err) :
 		    kvp_backend_cuda(&x.b, NULL, 0, &err), &err);
 	x.plan = &plan;
 	measure_plan(&x);
-	if (argc > 4)
+	if (argc > 5 && argc - 5 < PLANS) {
+		argv[4] = argv[2];
+		compare_plans(&x, argv + 4, argc - 4);
+	} else if (argc > 4)
 		time_check(&x, verdict, argv[1]);
 	else
 		time_entries(&x, verdict, argv[1]);

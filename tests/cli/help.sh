@@ -3,6 +3,7 @@
 run kvplan --help
 run kvplan plan --help
 run kvplan verify --help
+run kvplan probe --help
 kvplan --help >"$TMP/all"
 kvplan plan --help >"$TMP/plan"
 kvplan verify --help >"$TMP/verify"

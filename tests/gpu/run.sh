@@ -100,6 +100,11 @@ speed() {
 		plan $mode $kimi "$work/plan"
 		judge "speed, mode $mode" 0 "$B/tests/bench/realize" cuda "$work/plan" 1
 	done
+	for mode in none row span; do
+		plan $mode $kimi "$work/$mode"
+	done
+	judge 'modes in turn' 0 "$B/tests/bench/realize" cuda "$work/none" 1 \
+		than "$work/row" "$work/span"
 	judge 'speed of check=full' 0 "$B/tests/bench/realize" cuda "$work/plan" 1 check
 }
 

@@ -111,7 +111,7 @@ findings()
 		'[.cost_ns[]] | length == 7 and all(type == "number")'
 	query "not counted" null "$tmp/out" .entries
 	probe "in words" 0 --gpus
-	says "in words" "read-only peers read and cannot write  yes" \
+	says "in words" "read-only peers read, cannot write     yes" \
 		"CUDA_ERROR_NOT_SUPPORTED" "grant, 2 readers: 2 entries" \
 		"free table entries on this node: not counted"
 	gpus=1

@@ -556,8 +556,8 @@ standin_refusals()
 	says "no driver" libcuda.so.1
 }
 
-# Addresses that are recorded: got, or refused, or found taken, here by static
-# storage, which comes first and gets the highest place.
+# Addresses that are recorded: got before anything else lies there, or
+# refused, or not to be had.
 standin_addresses()
 {
 	gpus=2
@@ -572,22 +572,29 @@ standin_addresses()
 	run "recorded addresses of two ranks" 1 --gpus --ranks=0-1 \
 		--trace="$tmp/trace" "$tmp/placed.json"
 	same "recorded addresses of two ranks: acquiring calls" 0 "$(acquired)"
-	plan taken row layouts/example.json \
+	# Static storage would get this one.
+	plan first row layouts/example.json \
 		'.planes[2].address = 139637959950336'
-	run "an address that is taken" 3 --gpus --ranks=0 \
-		--publish="$tmp/dir/taken" "$tmp/taken.json"
-	says "an address that is taken" draft "is not free"
+	run "recorded before static" 0 --gpus --ranks=0 --json \
+		"$tmp/first.json"
+	query "recorded before static: plane" 139637959950336 "$tmp/out" \
+		'.ranks[0].planes[-1].address'
+	# No address space goes so far.
+	plan far row layouts/example.json '.planes[2].address = 140737488355328'
+	run "an address too far" 3 --gpus --ranks=0 \
+		--publish="$tmp/dir/far" "$tmp/far.json"
+	says "an address too far" draft "0x800000000000 is not free"
 	# Nor can what the driver offers instead be given back.
 	FAKE_CUDA_FAIL=cuMemAddressFree:1
 	export FAKE_CUDA_FAIL
-	run "an address that is taken, stuck" 4 --gpus --ranks=0 \
-		--publish="$tmp/dir/taken" "$tmp/taken.json"
-	same "an address that is taken: what is left" "$(jq -r \
+	run "an address too far, stuck" 4 --gpus --ranks=0 \
+		--publish="$tmp/dir/far" "$tmp/far.json"
+	says "an address too far, stuck" "cannot give back 0x"
+	same "an address too far: what is left" "0 0 1" "$(jq -r \
 		'"\(.mappings) \(.handles) \(.reservations)"' \
-		"$tmp/report")" "$(left)"
+		"$tmp/report")"
 	unset FAKE_CUDA_FAIL
-	same "an address that is taken: published" '' \
-		"$(ls "$tmp/dir" | grep taken)"
+	same "an address too far: published" '' "$(ls "$tmp/dir" | grep far)"
 }
 
 # Ranks of which readers are elsewhere.

@@ -330,7 +330,7 @@ START_TEST(a_taken_address_fails_and_everything_is_given_back)
 END_TEST
 
 #define AT_HOME "planes=[{'name':'a','bytes_per_page':4096," \
-	"'address':17592186044416},{'name':'b','bytes_per_page':4096}]"
+	"'address':52776558133248},{'name':'b','bytes_per_page':4096}]"
 
 START_TEST(the_addresses_of_a_geometry_are_those_of_one_rank)
 {
@@ -349,7 +349,7 @@ START_TEST(the_addresses_of_a_geometry_are_those_of_one_rank)
 	b.options.nranks = 1;
 	r = realized(&b);
 	ck_assert_uint_eq(kvp_realization_plane(r, 0, 0),
-			  UINT64_C(17592186044416));
+			  UINT64_C(52776558133248));
 	text = text_of(r, false);
 	ck_assert(!kvp_realization_free(r, NULL));
 	free(text);
@@ -358,7 +358,7 @@ START_TEST(the_addresses_of_a_geometry_are_those_of_one_rank)
 	r = realized(&b);
 	text = text_of(r, false);
 	ck_assert(!kvp_realization_free(r, NULL));
-	memcpy(strstr(text, "17592186044416"), "35184372088832", 14);
+	memcpy(strstr(text, "52776558133248"), "35184372088832", 14);
 	a = addresses_of(text);
 	b.options.addresses = a;
 	r = realized(&b);
@@ -368,7 +368,7 @@ START_TEST(the_addresses_of_a_geometry_are_those_of_one_rank)
 	kvp_addresses_free(a);
 	free(text);
 	bed_release(&b);
-	bed_new(&b, "arena_address=17592186044416");
+	bed_new(&b, "arena_address=52776558133248");
 	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, b.host,
 				     &b.options, &err), KVP_EREFUSED);
 	ck_assert(strstr(err.text, "one address of the arena"));

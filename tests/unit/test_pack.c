@@ -129,12 +129,12 @@ static void check_fits(const char *changes, uint64_t rows)
 START_TEST(rows_that_do_not_fit_are_told_with_how_many_would)
 {
 	check_does_not_fit(published_dcp16, 113,
-		"snapshot_rows: 113 rows need 4054564864 bytes of aliased "
+		"/snapshot_rows: 113 rows need 4054564864 bytes of aliased "
 		"backing, the planes have 4026531840, 28033024 too few; "
 		"rows that would fit: 112");
 	check_fits(published_dcp16, 112);
 	check_does_not_fit("", 7,
-		"snapshot_rows: 7 rows need 69632 bytes of aliased backing, "
+		"/snapshot_rows: 7 rows need 69632 bytes of aliased backing, "
 		"the planes have 65536, 4096 too few; rows that would fit: 6");
 }
 END_TEST
@@ -166,11 +166,11 @@ START_TEST(no_row_fits_where_no_plane_may_be_aliased)
 {
 	check_does_not_fit("execution_rows=0;planes=[{'name':'x','alias':"
 		"false,'bytes_per_page':4096}]", 1,
-		"snapshot_rows: 1 rows need 10240 bytes of aliased backing, "
+		"/snapshot_rows: 1 rows need 10240 bytes of aliased backing, "
 		"the planes have 0, 10240 too few; rows that would fit: 0");
 	check_does_not_fit("execution_rows=3;planes=[{'name':'x','alias':"
 		"false,'bytes_per_page':4096}]", 1,
-		"snapshot_rows: 1 rows need 8192 bytes of aliased backing, "
+		"/snapshot_rows: 1 rows need 8192 bytes of aliased backing, "
 		"the planes have 0, 8192 too few; rows that would fit: 0");
 }
 END_TEST
@@ -197,12 +197,12 @@ START_TEST(too_many_chunks_are_refused_before_any_is_laid)
 		"row_bytes='8192 MiB';row_stride=;"
 		"planes=[{'name':'x','bytes_per_page':4096},"
 		"{'name':'y','bytes_per_page':4096}]",
-		"the base layout has more than 2097152 chunks; tile_granules "
+		"/planes: the base layout has more than 2097152 chunks; tile_granules "
 		"above 1 makes fewer");
 	check_limit("pages=1000000000;execution_rows=0;snapshot_rows=1;"
 		"row_bytes='4000 TiB';row_stride=;tile_granules=7;"
 		"planes=[{'name':'x','count':2,'bytes_per_page':4000000}]",
-		"the base layout has more than 2097152 chunks; tile_granules "
+		"/planes: the base layout has more than 2097152 chunks; tile_granules "
 		"above 7 makes fewer");
 }
 END_TEST
