@@ -164,9 +164,12 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 
 	*f = (struct kvp_file_out){ .fd = -1 };
 	f->target = realpath(path, NULL);	/* write through a link */
-	if (!f->target && errno == ENOENT && lstat(path, &st)) {
-		errno = ENOENT;
-		f->target = strdup(path);	/* a new file, no dead link */
+	/* A new file, or a pipe that has no path; not a dead link. */
+	if (!f->target && errno == ENOENT) {
+		if (lstat(path, &st) || !stat(path, &st))
+			f->target = strdup(path);
+		else
+			errno = ENOENT;
 	}
 	if (!f->target)
 		return errno == ENOMEM ? kvp_error_nomem(err) :

@@ -58,19 +58,20 @@ static int print_usage(void)
 
 static int lower_rule(struct kvp_verify_options *options, const char *name)
 {
+	char names[512] = "";
 	enum kvp_rule rule;
+	size_t used = 0;
 	unsigned i;
 
 	if (!kvp_rule_find(name, &rule)) {
 		options->severity[rule] = KVP_WARNING;
 		return GO_ON;
 	}
-	complain("--warn=%s: no such rule", name);
-	fputs("kvcheck: rules are", stderr);
-	for (i = 0; i < KVP_RULES; i++)
-		fprintf(stderr, "%s %s", i ? "," : "",
-			kvp_rule_name((enum kvp_rule)i));
-	fputc('\n', stderr);
+	for (i = 0; i < KVP_RULES && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used,
+					 "%s %s", i ? "," : "",
+					 kvp_rule_name((enum kvp_rule)i));
+	complain("--warn=%.60s: no such rule; rules are%s", name, names);
 	return KVP_EXIT_INPUT;
 }
 

@@ -492,7 +492,8 @@ static void sweep(const struct setup *s, unsigned ops, bool for_ever, int code)
 	     n += SLOW ? 4 : 1) {
 		struct run r = {
 			.setup = s, .old = n % 2,
-			.first = { ops, n, for_ever, code },
+			.first = { .ops = ops, .countdown = n,
+				   .for_ever = for_ever, .code = code },
 		};
 
 		bad += !try(&r);
@@ -518,10 +519,10 @@ static void sweep_undo(const struct setup *s, bool for_ever, uint64_t step)
 		for (m = 1; stuck && bad < TOLD_MAX; m++) {
 			struct run r = {
 				.setup = s, .old = m % 2,
-				.first = { ACQUIRE_OPS, n, false,
-					   codes[n % CODES] },
-				.second = { UNDO_OPS, m, for_ever,
-					    KVP_EDRIVER },
+				.first = { .ops = ACQUIRE_OPS, .countdown = n,
+				   .for_ever = false, .code = codes[n % CODES] },
+				.second = { .ops = UNDO_OPS, .countdown = m,
+				   .for_ever = for_ever, .code = KVP_EDRIVER },
 			};
 
 			bad += !try(&r);
@@ -542,7 +543,8 @@ static void last_rank_fails(const struct setup *s, unsigned op)
 
 	for (n = 1; met; n++) {
 		struct run r = {
-			.setup = s, .first = { op, n, false, KVP_EDRIVER },
+			.setup = s, .first = { .ops = op, .countdown = n,
+				   .for_ever = false, .code = KVP_EDRIVER },
 		};
 
 		bad += !try(&r);
@@ -574,7 +576,8 @@ static void sweep_interrupt(const struct setup *s, int signal, bool stuck)
 		struct run r = {
 			.setup = s, .old = n % 2, .interrupt_at = n,
 			.signal = signal,
-			.second = { UNDO_OPS, stuck, true, KVP_EDRIVER },
+			.second = { .ops = UNDO_OPS, .countdown = stuck,
+				   .for_ever = true, .code = KVP_EDRIVER },
 		};
 
 		run_host(&r);

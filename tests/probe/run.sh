@@ -169,7 +169,7 @@ counts()
 # interrupted SIGNAL EXIT
 interrupted()
 {
-	rm -f "$tmp/report" "$tmp/file"
+	rm -f "$tmp/report" "$tmp/file" "$tmp/err"
 	LD_LIBRARY_PATH=$B/fake FAKE_CUDA_DEVICES=1 \
 		FAKE_CUDA_ENTRIES=20000000 FAKE_CUDA_REPORT=$tmp/report \
 		"$kvplan" probe --gpus --entries --max=16777216 \
