@@ -2,6 +2,7 @@
 # The engine example, in this machine's memory: tests/gpu/engine_example.py
 # with --host.  Needs python3, its standard library only.  Run from the top
 # directory; B is the build directory, SAN the sanitizers in it.
+# shellcheck disable=SC2317  # functions are called by check
 B=${B:-build}
 example=tests/gpu/engine_example.py
 work=$(mktemp -d) || exit 1

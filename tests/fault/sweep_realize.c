@@ -635,7 +635,7 @@ static void remove_files(void)
 
 	while (list && (e = readdir(list)) != NULL) {
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		if (*e->d_name != '.')
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			unlink(path);
 	}
 	if (list)

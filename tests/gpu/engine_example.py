@@ -3,10 +3,9 @@
 
 usage: engine_example.py [--host] [--lib=build/libkvplan.so] GEOMETRY
 
-Plans and verifies a geometry, then realizes rank 0 in this process and gives
-everything back, three times at the same addresses.  In between it owns a
-snapshot row, writes it with a kernel and reads the same bytes through the
-planes, then the other way round for a page that the row conflicts with.
+Three times at the same addresses, rank 0 is realized in this process and given
+back.  In between a snapshot row is owned, written with a kernel and read
+through the planes, then a page of its conflicting pages the other way round.
 --host does the same in this machine's memory, without GPU and PyTorch.
 """
 import argparse, ctypes, json
@@ -15,8 +14,7 @@ from ctypes import (POINTER, byref, c_bool, c_char, c_char_p, c_int, c_size_t,
 
 MERGE_ROW, EBUSY = 1, -24       # <kvplan/plan.h>, <kvplan/error.h>
 
-# The two structs that callers see; all others are opaque here.
-# tests/engine/run.sh compares them with the compiler's.
+# The two structs that are not opaque here; tests/engine/run.sh checks them.
 class Error(ctypes.Structure):          # struct kvp_error
     _fields_ = [("code", c_int), ("text", c_char * 1024)]
 
@@ -60,11 +58,10 @@ class Gpu:                              # memory of GPU 0 as tensors of bytes
         gpus = (c_uint32 * 1)(0)
         self.backend = kvp.new("kvp_backend_cuda", gpus, c_size_t(1))
 
-    def view(self, address, nbytes):
-        class Bytes:                # a tensor over addresses of the library
-            __cuda_array_interface__ = {
-                "shape": (nbytes,), "typestr": "|u1", "version": 3,
-                "data": (address, False)}       # False: not read-only
+    def view(self, address, n):
+        class Bytes:                # False: not read-only
+            __cuda_array_interface__ = dict(
+                shape=(n,), typestr="|u1", data=(address, False), version=3)
         return self.torch.as_tensor(Bytes(), device="cuda:0")
 
     def pattern(self, first, nbytes, seed):     # wider than bytes: copying it
@@ -143,7 +140,6 @@ def use(kvp, memory, plan, says, r):
         assert memory.same(planes[i][offset:offset + n],
                            memory.pattern(begin, n, 1)), "row"
     kvp.call("kvp_owners_release_row", *the_row)
-
     kvp.call("kvp_owners_acquire_page", *the_page)
     kvp.call("kvp_owners_acquire_row", *the_row, wanted=EBUSY)
     for i, n in enumerate(sizes):
@@ -193,6 +189,10 @@ def main():
     assert texts[1:] == texts[:-1], "other addresses"
     # The first round loads kernels; from then on no chunk may be lost.
     assert held[3] < held[1] + (1 if args.host else 2 << 20), held
+    kvp.lib.kvp_addresses_free(addresses)
+    kvp.lib.kvp_backend_close(memory.backend)
+    kvp.lib.kvp_verdict_free(verdict)
+    kvp.lib.kvp_plan_release(plan)
     print("the same addresses 3 times, all memory given back")
 
 if __name__ == "__main__":
