@@ -8,7 +8,7 @@
 # build directory); make gpu runs all steps
 B=${B:-build}
 passed=0 failed=0 skipped=0
-steps=${*:-layouts table speed rounds peers}
+steps=${*:-layouts table speed rounds peers probe addresses engine}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 kimi=layouts/kimi-k3.1-pro-tp16-dcp16.json
@@ -137,6 +137,44 @@ peers() {
 		judge "DCP$group, what the other GPU may do" 0 \
 			"$B/tests/gpu/gpu" peers "$work/plan"
 		judge "DCP$group, speed" 0 "$B/tests/bench/realize" cuda "$work/plan" 2
+	done
+}
+
+# What this node can really do, twice: a second count of the same free
+# entries shows that the first gave all back.
+probe() {
+	judge 'probe' 0 "$B/kvplan" probe --gpus
+	for round in 1 2; do
+		judge "probe, entries counted, round $round" 0 "$B/kvplan" probe \
+			--gpus=0 --entries --json -o "$work/limits.$round"
+		sed 's/^/     /' "$work/limits.$round"
+	done
+	plan row $kimi "$work/plan"
+	judge 'judged by the limits' 0 "$B/kvplan" verify \
+		--limits="$work/limits.1" "$work/plan"
+}
+
+# A second process gets the addresses of the first.
+addresses() {
+	plan row $kimi "$work/plan"
+	judge 'publish addresses' 0 "$B/kvplan" realize --gpus=0 --ranks=0 \
+		--publish="$work/first" "$work/plan"
+	judge 'the same addresses again' 0 "$B/kvplan" realize --gpus=0 --ranks=0 \
+		--addresses="$work/first" --publish="$work/second" "$work/plan"
+	judge 'both files are the same' 0 cmp "$work/first" "$work/second"
+}
+
+# In PyTorch's own process, through ctypes.
+engine() {
+	python=${PYTHON:-python3}
+	if ! "$python" -c 'import torch' 2>/dev/null; then
+		echo "SKIP gpu/engine: $python has no torch"
+		skipped=$((skipped + 1))
+		return
+	fi
+	for layout in example kimi-k3.1-pro-tp16-dcp16 zamba2-7b-tp1; do
+		judge "engine, $layout" 0 "$python" tests/gpu/engine_example.py \
+			--lib="$B/libkvplan.so" "layouts/$layout.json"
 	done
 }
 
