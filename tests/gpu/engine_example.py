@@ -159,6 +159,17 @@ def use(kvp, memory, plan, says, r):
     memory.wait()               # nothing may use what is given back
     return f"row {number} and page {page} share {shared:,} bytes"
 
+def far(text):
+    """The published text, moved where nobody else allocates: what one round
+    gives back low down, the engine's own allocator may take."""
+    says = json.loads(text)
+    areas = [a for rank in says["ranks"]
+             for a in rank["planes"] + [rank["arena"]]]
+    shift = 0x7e0000000000 - min(a["address"] for a in areas)
+    for area in areas:
+        area["address"] += shift
+    return json.dumps(says).encode()
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--host", action="store_true", help="without a GPU")
@@ -184,16 +195,17 @@ def main():
             kvp.call("kvp_realization_free", r)
         held.append(memory.held())
         if addresses is None:   # graphs hold addresses: they stay the same
-            addresses = kvp.new("kvp_addresses_read", b"round 1", texts[0],
-                                c_size_t(len(texts[0])))
-    assert texts[1:] == texts[:-1], "other addresses"
+            text = far(texts[0])
+            addresses = kvp.new("kvp_addresses_read", b"round 1", text,
+                                c_size_t(len(text)))
+    assert texts[2] == texts[1], "other addresses"
     # The first round loads kernels; from then on no chunk may be lost.
     assert held[3] < held[1] + (1 if args.host else 2 << 20), held
     kvp.lib.kvp_addresses_free(addresses)
     kvp.lib.kvp_backend_close(memory.backend)
     kvp.lib.kvp_verdict_free(verdict)
     kvp.lib.kvp_plan_release(plan)
-    print("the same addresses 3 times, all memory given back")
+    print("recorded addresses kept, all memory given back")
 
 if __name__ == "__main__":
     main()
