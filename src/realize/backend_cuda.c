@@ -106,50 +106,6 @@ static int cuda_memory(struct kvp_backend *b, uint32_t device,
 	return rc;
 }
 
-/* Give back what the driver offers instead of a wanted address. */
-static int refuse_place(struct cuda *c, uint64_t got, uint64_t bytes,
-			uint64_t wanted, struct kvp_error *err)
-{
-	int rc = c->base.ops->unreserve(&c->base, got, bytes, err);
-
-	if (rc)
-		return kvp_error_wrap(err, KVP_ESTUCK, "0x%" PRIx64 " is not "
-				      "free, and cannot give back 0x%" PRIx64,
-				      wanted, got);
-	return kvp_error_set(err, KVP_EDRIVER, "cuMemAddressReserve: 0x%"
-			     PRIx64 " is not free, the driver offers 0x%"
-			     PRIx64, wanted, got);
-}
-
-static int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
-			uint64_t *address, struct kvp_error *err)
-{
-	struct cuda *c = cuda_of(b);
-	CUdeviceptr got;
-	int rc = cuda_enter_range(c, wanted, bytes, err);
-
-	assert(address);
-	if (!rc)
-		rc = LAST(c, err, MemAddressReserve,
-			  (&got, bytes, 0, wanted, 0));
-	/* A taken address is no error to the driver: it picks another. */
-	if (!rc && wanted && got != wanted)
-		rc = refuse_place(c, got, bytes, wanted, err);
-	if (!rc)
-		*address = got;
-	return rc;
-}
-
-static int cuda_unreserve(struct kvp_backend *b, uint64_t address,
-			  uint64_t bytes, struct kvp_error *err)
-{
-	struct cuda *c = cuda_of(b);
-	int rc = cuda_enter_range(c, address, bytes, err);
-
-	return rc ? rc : LAST(c, err, MemAddressFree, (address, bytes));
-}
-
-/* A plain allocation in a GPU's memory. */
 CUmemAllocationProp cuda_allocation(const struct gpu *g)
 {
 	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED };

@@ -25,6 +25,10 @@ struct gpu {
 	CUfunction match;	/* NULL until something large is compared */
 };
 
+/* backend_cuda_place.c: address space taken larger than was asked for. */
+struct cuda_block;
+struct cuda_piece;
+
 struct cuda {
 	struct kvp_backend base;
 	struct cuda_api api;
@@ -33,6 +37,9 @@ struct cuda {
 	void *buffers[2];	/* NULL until something is compared */
 	CUmemAccessDesc *descs;	/* room for one grant call */
 	size_t descs_room;
+	struct cuda_block *blocks;
+	struct cuda_piece *pieces;	/* of blocks, handed out */
+	size_t nblocks, npieces;
 };
 
 /* One driver call; its text names it as the driver's manual does. */
@@ -96,6 +103,12 @@ void cuda_settle(struct cuda *c);
 /* backend_cuda.c: all verbs but those, and what an allocation looks like. */
 extern const struct kvp_backend_ops cuda_ops;
 CUmemAllocationProp cuda_allocation(const struct gpu *g);
+
+/* backend_cuda_place.c */
+int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
+		 uint64_t *address, struct kvp_error *err);
+int cuda_unreserve(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		   struct kvp_error *err);
 
 /* backend_cuda_open.c */
 void cuda_close(struct kvp_backend *b);

@@ -38,6 +38,8 @@ void cuda_close(struct kvp_backend *b)
 		if (c->gpus[i].context)
 			(void)c->api.DevicePrimaryCtxRelease(c->gpus[i].device);
 	}
+	free(c->blocks);
+	free(c->pieces);
 	free(c->descs);
 	free(c->gpus);
 	free(c);

@@ -228,6 +228,24 @@ fi
 if [ -f "$B/fake/libcuda.so.1" ]; then
 	gpus=2
 	all_of_it
+	# A driver that heeds hints of new address space only: what is missed
+	# is asked for again, larger.
+	jq '.ranks |= map((.planes[], .arena).address -= 70368744177664)' \
+		"$work/first" >"$work/far"
+	export FAKE_CUDA_HINTS_FROM=1073741824
+	run 'small hints are not heeded' 0 '' --check --addresses="$work/far" \
+		--publish="$work/second" "$work/plan"
+	if [ "$(jq -cS .ranks "$work/second")" = "$(jq -cS .ranks "$work/far")" ]
+	then
+		pass
+	else
+		fail 'small hints: other addresses'
+	fi
+	export FAKE_CUDA_HINTS_FROM=1000000000000
+	run 'no hints are heeded' 3 'is not free, the driver offers' \
+		--addresses="$work/far" --publish="$work/no.json" "$work/plan"
+	nothing 'no hints are heeded'
+	unset FAKE_CUDA_HINTS_FROM
 else
 	echo 'SKIP addresses/stand-in: built without the CUDA headers'
 	skipped=$((skipped + 1))

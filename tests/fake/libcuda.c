@@ -15,6 +15,7 @@
  *   FAKE_CUDA_MEMORY        bytes of each (139 GiB)
  *   FAKE_CUDA_ENTRIES       size of the table (524288)
  *   FAKE_CUDA_ENTRIES_USED  held by others in it (410)
+ *   FAKE_CUDA_HINTS_FROM    bytes below which an address hint is not heeded (0)
  *   FAKE_CUDA_NO_PEER       pairs that cannot reach each other: 0-1,2-3
  *   FAKE_CUDA_FAIL          CALL:N[:for-ever][:ERROR],...: the N-th CALL from
  *                           1 (and all after it) answers ERROR (999)
@@ -139,6 +140,7 @@ static struct {
 	uint32_t devices;
 	uint64_t memory_bytes;
 	uint64_t entries;
+	uint64_t hints_from;	/* smaller reservations land anywhere */
 	uint64_t entries_used;	/* by others */
 	uint64_t entries_held;	/* by this process */
 	struct fault faults[MAX_FAULTS];
@@ -439,7 +441,9 @@ static CUresult reserve(CUdeviceptr *ptr, uint64_t size, uint64_t alignment,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (size > LAST)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (hint % alignment || !place_is_free(hint, size))
+	/* What fits the space a driver holds already lands there. */
+	if (size < cu.hints_from || hint % alignment ||
+	    !place_is_free(hint, size))
 		base = find_place(size, alignment);
 	if (!base)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -1134,6 +1138,7 @@ static void configure(void)
 	cu.memory_bytes = number("FAKE_CUDA_MEMORY", UINT64_C(139) << 30,
 				 INT64_MAX);
 	cu.entries = number("FAKE_CUDA_ENTRIES", 524288, INT64_MAX);
+	cu.hints_from = number("FAKE_CUDA_HINTS_FROM", 0, INT64_MAX);
 	cu.entries_used = number("FAKE_CUDA_ENTRIES_USED", 410, INT64_MAX);
 	read_peers();
 	read_faults();
