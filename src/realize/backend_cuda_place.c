@@ -15,9 +15,12 @@
 
 #include "base/error.h"
 
-/* The sizes that are tried, in order: 1, 8, 64 GiB. */
-#define SMALLEST_BLOCK (UINT64_C(1) << 30)
-#define LARGEST_BLOCK (UINT64_C(64) << 30)
+/*
+ * The sizes that are tried, the largest first, so that all that is recorded
+ * close by lies inside one block: 1 TiB, 64 GiB, 4 GiB.
+ */
+#define LARGEST_BLOCK (UINT64_C(1) << 40)
+#define SMALLEST_BLOCK (UINT64_C(4) << 30)
 
 /* Address space that the driver gave, larger than asked for. */
 struct cuda_block {
@@ -126,8 +129,8 @@ static int reserve_there(struct cuda *c, uint64_t bytes, uint64_t wanted,
 	if (rc || find_block(c, wanted, bytes))
 		return rc;
 	rc = take_there(c, bytes, wanted, &got, &offered, err);
-	for (block = SMALLEST_BLOCK; !rc && !got && block <= LARGEST_BLOCK;
-	     block *= 8) {
+	for (block = LARGEST_BLOCK; !rc && !got && block >= SMALLEST_BLOCK;
+	     block /= 16) {
 		if (block < bytes)
 			continue;
 		rc = take_there(c, block, wanted, &got, &offered, err);

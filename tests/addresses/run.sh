@@ -230,7 +230,7 @@ if [ -f "$B/fake/libcuda.so.1" ]; then
 	all_of_it
 	# A driver that heeds hints of new address space only: what is missed
 	# is asked for again, larger.
-	jq '.ranks |= map((.planes[], .arena).address -= 70368744177664)' \
+	jq '.ranks |= map((.planes[], .arena).address += 17592186044416)' \
 		"$work/first" >"$work/far"
 	export FAKE_CUDA_HINTS_FROM=1073741824
 	run 'small hints are not heeded' 0 '' --check --addresses="$work/far" \
