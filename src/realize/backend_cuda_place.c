@@ -16,8 +16,9 @@
 #include "base/error.h"
 
 /*
- * The sizes that are tried, the largest first, so that all that is recorded
- * close by lies inside one block: 1 TiB, 64 GiB, 4 GiB.
+ * The sizes that are tried, the largest first and at multiples of itself,
+ * so that all that is recorded close by, on either side, lies inside one
+ * block: 1 TiB, 64 GiB, 4 GiB.
  */
 #define LARGEST_BLOCK (UINT64_C(1) << 40)
 #define SMALLEST_BLOCK (UINT64_C(4) << 30)
@@ -120,10 +121,19 @@ static bool find_block(struct cuda *c, uint64_t address, uint64_t bytes)
 	return block;
 }
 
+/* Where a block around a wanted place begins. */
+static uint64_t block_start(uint64_t block, uint64_t wanted, uint64_t bytes)
+{
+	uint64_t start = wanted - wanted % block;
+
+	/* 0 would be no hint; and it has to hold the place whole. */
+	return start && wanted + bytes <= start + block ? start : wanted;
+}
+
 static int reserve_there(struct cuda *c, uint64_t bytes, uint64_t wanted,
 			 struct kvp_error *err)
 {
-	uint64_t block, got = 0, offered = 0;
+	uint64_t block, start, got = 0, offered = 0;
 	int rc = make_room(c, err);
 
 	if (rc || find_block(c, wanted, bytes))
@@ -133,7 +143,8 @@ static int reserve_there(struct cuda *c, uint64_t bytes, uint64_t wanted,
 	     block /= 16) {
 		if (block < bytes)
 			continue;
-		rc = take_there(c, block, wanted, &got, &offered, err);
+		start = block_start(block, wanted, bytes);
+		rc = take_there(c, block, start, &got, &offered, err);
 		if (rc || !got)
 			continue;
 		c->blocks[c->nblocks++] = (struct cuda_block){ got, block };
