@@ -145,6 +145,9 @@ static int reserve_there(struct cuda *c, uint64_t bytes, uint64_t wanted,
 			continue;
 		start = block_start(block, wanted, bytes);
 		rc = take_there(c, block, start, &got, &offered, err);
+		/* No room for one so large says nothing about the next. */
+		if (rc == KVP_EEXHAUSTED)
+			rc = KVP_OK;
 		if (rc || !got)
 			continue;
 		c->blocks[c->nblocks++] = (struct cuda_block){ got, block };

@@ -241,7 +241,7 @@ if [ -f "$B/fake/libcuda.so.1" ]; then
 	else
 		fail 'small hints: other addresses'
 	fi
-	export FAKE_CUDA_HINTS_FROM=1000000000000
+	export FAKE_CUDA_HINTS_FROM=2000000000000
 	run 'no hints are heeded' 3 'is not free, the driver offers' \
 		--addresses="$work/far" --publish="$work/no.json" "$work/plan"
 	nothing 'no hints are heeded'
