@@ -42,9 +42,9 @@ SO      := $(B)/libkvplan.so.$(SOVERSION)
 MAP     := src/libkvplan.map
 MAN     := $(sort $(wildcard man/*))
 
-.PHONY: all deps demo test bench headers layers symbols sizes man install uninstall clean help
+.PHONY: FORCE all deps demo test bench headers layers symbols sizes man install uninstall clean help
 .DELETE_ON_ERROR:
-all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so   ## the tool, the lone checker, the library
+all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
 ifeq ($(CUDA_INC),)
 	@echo '  --gpus IS NOT BUILT: no cuda.h in $(CUDA_DIRS:%=%/include); "make deps" fetches it'
 endif
@@ -69,6 +69,15 @@ $(SO): $(call obj,$(LIB_SRC)) $(MAP)
 	  -Wl,-soname,$(notdir $@) -Wl,--version-script,$(MAP) -o $@ $(filter %.o,$^) $(LDLIBS)
 $(B)/libkvplan.so: $(SO)
 	$(Q)ln -sf $(notdir $<) $@
+# Made anew whenever it would differ: PREFIX may be another one now.
+$(B)/kvplan.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
+	  'Description: plans, proves and realizes the memory layout of LLM KV caches' \
+	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
+	  'Libs.private: -lcjson -ldl' 'Cflags: -I$${prefix}/include' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
 $(B)/src/realize/%.o: CPP += $(CUDA_CPP)
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -109,12 +118,7 @@ install: all                    ## honours PREFIX and DESTDIR
 	install -Dm755 -t $(DESTDIR)$(PREFIX)/lib $(SO)
 	ln -sf $(notdir $(SO)) $(DESTDIR)$(PREFIX)/lib/libkvplan.so
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/include/kvplan include/kvplan/*.h
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
-	  'Description: plans and proves the memory layout of LLM KV caches' \
-	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
-	  'Libs.private: -lcjson -ldl' 'Cflags: -I$${prefix}/include' \
-	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/kvplan.pc
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/pkgconfig $(B)/kvplan.pc
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man3 $(filter %.3,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(MAN))

@@ -62,6 +62,19 @@ void strbuf_u64(struct strbuf *b, uint64_t value)
 	strbuf_add(b, digits + at, sizeof(digits) - at);
 }
 
+void strbuf_numbers(struct strbuf *b, const uint64_t *numbers, size_t count)
+{
+	size_t i;
+
+	strbuf_str(b, "[");
+	for (i = 0; i < count; i++) {
+		if (i)
+			strbuf_str(b, ",");
+		strbuf_u64(b, numbers[i]);
+	}
+	strbuf_str(b, "]");
+}
+
 void strbuf_printf(struct strbuf *b, const char *format, ...)
 {
 	va_list args;

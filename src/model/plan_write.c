@@ -43,20 +43,6 @@ static void write_access(struct strbuf *b, const struct kvp_plan *plan)
 	strbuf_str(b, plan->naccess ? "\n]" : "]");
 }
 
-static void write_numbers(struct strbuf *b, const uint64_t *numbers,
-			  size_t count)
-{
-	size_t i;
-
-	strbuf_str(b, "[");
-	for (i = 0; i < count; i++) {
-		if (i)
-			strbuf_str(b, ",");
-		strbuf_u64(b, numbers[i]);
-	}
-	strbuf_str(b, "]");
-}
-
 static void write_summary(struct strbuf *b, const struct kvp_summary *s)
 {
 	strbuf_str(b, "{\n\"base_chunks\":");
@@ -72,9 +58,9 @@ static void write_summary(struct strbuf *b, const struct kvp_summary *s)
 	strbuf_str(b, ",\n\"kv_tokens\":");
 	strbuf_u64(b, s->kv_tokens);
 	strbuf_str(b, ",\n\"entries\":{\n\"per_rank\":");
-	write_numbers(b, s->per_rank, s->nper_rank);
+	strbuf_numbers(b, s->per_rank, s->nper_rank);
 	strbuf_str(b, ",\n\"per_node\":");
-	write_numbers(b, s->per_node, s->nper_node);
+	strbuf_numbers(b, s->per_node, s->nper_node);
 	strbuf_str(b, ",\n\"limit\":");
 	strbuf_u64(b, s->limit);
 	strbuf_str(b, "\n}\n}");

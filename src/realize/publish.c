@@ -100,20 +100,6 @@ static void write_node(struct strbuf *b, const struct kvp_realization *r)
 	strbuf_str(b, "}");
 }
 
-static void write_numbers(struct strbuf *b, const char *key,
-			  const uint64_t *numbers, size_t count)
-{
-	size_t i;
-
-	strbuf_printf(b, ",\"%s\":[", key);
-	for (i = 0; i < count; i++) {
-		if (i)
-			strbuf_str(b, ",");
-		strbuf_u64(b, numbers[i]);
-	}
-	strbuf_str(b, "]");
-}
-
 /* One record per rank and plane: who may read it and what that took. */
 static void write_access(struct strbuf *b, const struct kvp_realization *r)
 {
@@ -129,8 +115,10 @@ static void write_access(struct strbuf *b, const struct kvp_realization *r)
 			strbuf_printf(b, "%s%u", j ? "," : "", a->readers[j]);
 		strbuf_str(b, "],\"entries\":");
 		strbuf_u64(b, a->entries);
-		write_numbers(b, "free_before", a->free_before, a->nreaders);
-		write_numbers(b, "free_after", a->free_after, a->nreaders);
+		strbuf_str(b, ",\"free_before\":");
+		strbuf_numbers(b, a->free_before, a->nreaders);
+		strbuf_str(b, ",\"free_after\":");
+		strbuf_numbers(b, a->free_after, a->nreaders);
 		strbuf_str(b, "}");
 	}
 	strbuf_str(b, "\n]");

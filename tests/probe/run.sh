@@ -4,49 +4,7 @@
 # directory, SAN the sanitizers in it.
 B=${B:-build}
 kvplan=$B/kvplan
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-unset FAKE_CUDA_DEVICES FAKE_CUDA_MEMORY FAKE_CUDA_ENTRIES FAKE_CUDA_NO_PEER \
-	FAKE_CUDA_ENTRIES_USED FAKE_CUDA_FAIL FAKE_CUDA_REPORT
-LC_ALL=C
-export LC_ALL
-
-pass()
-{
-	passed=$((passed + 1))
-}
-
-# fail WHAT: WHY
-fail()
-{
-	echo "FAIL $*"
-	failed=$((failed + 1))
-}
-
-# same WHAT EXPECTED SEEN
-same()
-{
-	if [ "$2" = "$3" ]; then
-		pass
-	else
-		fail "$1: expected '$2', seen '$3'"
-	fi
-}
-
-# says WHAT TEXT...: all of the texts are in what the last run said
-says()
-{
-	what=$1
-	shift
-	for text in "$@"; do
-		if grep -qF -e "$text" "$tmp/err" "$tmp/out"; then
-			pass
-		else
-			fail "$what: does not say '$text': $(cat "$tmp/err")"
-		fi
-	done
-}
+. tests/shell.sh
 
 # query WHAT EXPECTED FILE JQ
 query()

@@ -5,49 +5,7 @@
 B=${B:-build}
 kvplan=$B/kvplan
 SAN=${SAN:-}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-unset FAKE_CUDA_DEVICES FAKE_CUDA_MEMORY FAKE_CUDA_ENTRIES FAKE_CUDA_NO_PEER \
-	FAKE_CUDA_ENTRIES_USED FAKE_CUDA_FAIL FAKE_CUDA_REPORT
-LC_ALL=C
-export LC_ALL
-
-pass()
-{
-	passed=$((passed + 1))
-}
-
-# fail WHAT: WHY
-fail()
-{
-	echo "FAIL $*"
-	failed=$((failed + 1))
-}
-
-# same WHAT EXPECTED SEEN
-same()
-{
-	if [ "$2" = "$3" ]; then
-		pass
-	else
-		fail "$1: expected '$2', seen '$3'"
-	fi
-}
-
-# says WHAT TEXT...: all of the texts are in what the last run said
-says()
-{
-	about=$1
-	shift
-	for words in "$@"; do
-		if grep -qF -e "$words" "$tmp/err" "$tmp/out"; then
-			pass
-		else
-			fail "$about: does not say '$words': $(cat "$tmp/err")"
-		fi
-	done
-}
+. tests/shell.sh
 
 # run WHAT EXIT ARG...: kvplan realize ARG...; GPUS of the stand-in if set
 run()
@@ -237,7 +195,7 @@ publish()
 	run "publish again" 0 --publish="$target" --ranks=1-2 \
 		"$tmp/example.row.json"
 	check_capacity "publish again" "$target" "$tmp/example.row.json" 2
-	same "publish: files beside it" capacity "$(ls "$tmp/dir")"
+	same "publish: files beside it" capacity "$(ls -A "$tmp/dir")"
 	mode=$(umask 027 && run "publish by umask" 0 \
 		--publish="$tmp/dir/mode" "$tmp/example.row.json" >/dev/null
 		stat -c %a "$tmp/dir/mode")
@@ -286,6 +244,7 @@ publish_killed()
 			printf "%.4f", (i + rand()) * ms * 1.5 / 20 / 1000 }')"
 		kill -9 $pid 2>/dev/null
 		wait $pid 2>/dev/null
+		rm -f "$tmp"/dir/.kvplan-*	# the one it was writing
 		if jq -e '.ranks | length == 16' "$target" >/dev/null 2>&1
 		then
 			new=$((new + 1))
@@ -410,7 +369,7 @@ interrupted()
 	same "$what: nothing published" no \
 		"$([ -e "$tmp/dir/interrupted" ] || echo no)"
 	same "$what: model" '' "$(model true)"
-	same "$what: files" '' "$(ls "$tmp/dir" | grep '^interrupted')"
+	same "$what: files" '' "$(ls -A "$tmp/dir" | grep -e "^interrupted" -e "^\.kvplan-")"
 	case $* in *--gpus*) nothing_left "$what" ;; esac
 }
 
@@ -486,7 +445,7 @@ published_none()
 	says "$title" "525077 of 520192 table entries" \
 		"mode row needs 442,661 of 520,192"
 	same "$title: acquiring calls" 0 "$(acquired)"
-	same "$title: nothing published" '' "$(ls "$tmp/dir" | grep not)"
+	same "$title: nothing published" '' "$(ls -A "$tmp/dir" | grep -e not -e "^\.kvplan-")"
 	title="published, none"
 	run "$title" 3 --gpus --warn=entry-limit --publish="$tmp/dir/not" \
 		"$tmp/dcp16.none.json"
@@ -495,7 +454,7 @@ published_none()
 		CUDA_ERROR_OUT_OF_MEMORY "; after 1129" " calls, with " \
 		" of 525077 table entries held" "; free bytes: rank 0 " \
 		", rank 11 " "mode row needs 442,661 of 520,192"
-	same "$title: nothing published" '' "$(ls "$tmp/dir" | grep not)"
+	same "$title: nothing published" '' "$(ls -A "$tmp/dir" | grep -e not -e "^\.kvplan-")"
 	unset FAKE_CUDA_ENTRIES_USED
 }
 
@@ -594,7 +553,7 @@ standin_addresses()
 		'"\(.mappings) \(.handles) \(.reservations)"' \
 		"$tmp/report")"
 	unset FAKE_CUDA_FAIL
-	same "an address too far: published" '' "$(ls "$tmp/dir" | grep far)"
+	same "an address too far: published" '' "$(ls -A "$tmp/dir" | grep -e far -e "^\.kvplan-")"
 }
 
 # Ranks of which readers are elsewhere.

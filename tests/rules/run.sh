@@ -4,29 +4,7 @@
 # Run from the top directory; B is the build directory.
 B=${B:-build}
 dir=tests/rules
-passed=0 failed=0
-
-pass()
-{
-	passed=$((passed + 1))
-}
-
-# fail WHAT: WHY
-fail()
-{
-	echo "FAIL $*"
-	failed=$((failed + 1))
-}
-
-# same WHAT EXPECTED SEEN
-same()
-{
-	if [ "$2" = "$3" ]; then
-		pass
-	else
-		fail "$1: expected '$2', seen '$3'"
-	fi
-}
+. tests/shell.sh
 
 # Rules that need a rule and are not judged when it is only a warning: a
 # lowered rule must not pass others unseen.
