@@ -78,7 +78,9 @@ struct kvp_backend_ops {
 	int (*memory)(struct kvp_backend *b, uint32_t device,
 		      uint64_t *free_bytes, struct kvp_error *err);
 	/* wanted != 0: exactly there, or KVP_EDRIVER and nothing reserved;
-	   KVP_ESTUCK where another place was offered and stays reserved. */
+	   KVP_ESTUCK where another place was offered and stays reserved.
+	   CUDA may take a block of up to 1 TiB of address space around a
+	   wanted place, which serves later ones and goes with the last. */
 	int (*reserve)(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 		       uint64_t *address, struct kvp_error *err);
 	int (*unreserve)(struct kvp_backend *b, uint64_t address,
