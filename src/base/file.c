@@ -20,6 +20,18 @@ const char *kvp_file_label(const char *path)
 	return strcmp(path, "-") ? path : "<stdin>";
 }
 
+bool kvp_file_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return false;
+	if (stat(a, &x) || stat(b, &y))
+		return !strcmp(a, b);
+	return S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
 static int io_error(struct kvp_error *err, const char *verb, const char *path)
 {
 	return kvp_error_set(err, KVP_EIO, "%s: cannot %s: %s",
@@ -163,6 +175,10 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 	int code;
 
 	*f = (struct kvp_file_out){ .fd = -1 };
+	if (!*path) {
+		errno = ENOENT;
+		return io_error(err, "write", "''");
+	}
 	f->target = realpath(path, NULL);	/* write through a link */
 	/* A new file, or a pipe that has no path; not a dead link. */
 	if (!f->target && errno == ENOENT) {

@@ -4,6 +4,7 @@
 #ifndef KVPLAN_BASE_FILE_H
 #define KVPLAN_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <kvplan/error.h>
@@ -45,6 +46,12 @@ void kvp_file_abandon(struct kvp_file_out *f);
 /* Begin and commit at once.  Errors: KVP_EIO, KVP_ENOMEM. */
 int kvp_file_write(const char *path, const char *text, size_t len,
 		   struct kvp_error *err);
+
+/*
+ * Do two paths name one regular file, or the same file that is to come?
+ * "-" is no file.
+ */
+bool kvp_file_same(const char *a, const char *b);
 
 /* The name to show: "<stdin>" for "-". */
 const char *kvp_file_label(const char *path);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
@@ -72,16 +71,6 @@ static int emit(const struct kvp_plan *plan, const struct settings *s)
 	return code ? out_error(&err) : exit;
 }
 
-/* Writing the plan over its geometry would lose what a person wrote. */
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return a && strcmp(b, "-") && !stat(a, &x) && !stat(b, &y) &&
-	       S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 static int plan_one(struct settings *s)
 {
 	struct kvp_plan plan = { 0 };
@@ -139,7 +128,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return out_usage_error("plan takes one geometry, %d given; "
 			"usage: kvplan plan %s", argc - optind, self->usage);
 	s.input = argv[optind];
-	if (is_same_file(s.output, s.input))
+	/* That would lose what a person wrote. */
+	if (s.output && kvp_file_same(s.output, s.input))
 		return out_usage_error("-o %s: is the geometry itself; give "
 				       "the plan another name", s.output);
 	return plan_one(&s);

@@ -241,6 +241,33 @@ static bool has_ranks(const struct kvp_plan *plan,
 	return false;
 }
 
+/* One file for two purposes would lose what stood in it. */
+static bool is_file_of(const char *option, const char *file,
+		       const char *what, const char *other)
+{
+	if (!file || !other || !kvp_file_same(file, other))
+		return false;
+	out_usage_error("--%s=%s: is the %s too; give it a file of its own",
+			option, file, what);
+	return true;
+}
+
+/* The addresses may be published over: they are read whole before. */
+static bool files_clash(const struct realize_settings *s, const char *plan)
+{
+	const char *publish = s->options.publish;
+
+	return is_file_of("trace", s->trace, "plan", plan) ||
+	       is_file_of("trace", s->trace, "file of --limits",
+			  s->limits_path) ||
+	       is_file_of("trace", s->trace, "file of --addresses",
+			  s->addresses) ||
+	       is_file_of("trace", s->trace, "file of --publish", publish) ||
+	       is_file_of("publish", publish, "plan", plan) ||
+	       is_file_of("publish", publish, "file of --limits",
+			  s->limits_path);
+}
+
 static int realize_one(struct realize_settings *s, const char *path)
 {
 	struct kvp_addresses *addresses = NULL;
@@ -306,6 +333,8 @@ static int run(const struct command *self, int argc, char **argv)
 	    !strcmp(argv[optind], "-"))
 		return out_usage_error("--addresses=- and the plan are both "
 			"the standard input; give a file for one of them");
+	if (files_clash(&s, argv[optind]))
+		return KVP_EXIT_INPUT;
 	return realize_one(&s, argv[optind]);
 }
 

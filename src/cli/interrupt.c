@@ -26,13 +26,17 @@ void interrupt_catch(void)
 
 void interrupt_wait(void)
 {
-	sigset_t block, before;
+	sigset_t block, before, waiting;
 
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
 	sigprocmask(SIG_BLOCK, &block, &before);
+	/* Whoever started us may have had them blocked. */
+	waiting = before;
+	sigdelset(&waiting, SIGINT);
+	sigdelset(&waiting, SIGTERM);
 	while (!interrupt_signal)
-		sigsuspend(&before);
+		sigsuspend(&waiting);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
+#include "model/rows.h"
 #include "realize/alias_work.h"
 
 struct rounds {
@@ -85,12 +86,12 @@ static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 /* Count a row in (1) or out (-1) of the pages it blocks. */
 static void block(struct rounds *r, const struct kvp_row *row, uint32_t by)
 {
-	const struct kvp_span *s = r->a->plan->spans + row->first;
-	const struct kvp_span *end = s + row->count;
+	const struct kvp_span *s = row_spans(r->a->plan, row);
 	uint64_t page;
+	size_t i;
 
-	for (; s < end; s++)
-		for (page = s->first; page < s->end; page++)
+	for (i = 0; i < row->count; i++)
+		for (page = s[i].first; page < s[i].end; page++)
 			r->blocked[page] += by;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "model/rows.h"
 
 #define OWNED UINT32_C(0x80000000)
 
@@ -37,7 +38,7 @@ static bool row_is_sound(const struct kvp_plan *plan, size_t row)
 	if (r->row != row || r->first > plan->nspans ||
 	    r->count > plan->nspans - r->first)
 		return false;
-	span = plan->spans + r->first;
+	span = row_spans(plan, r);
 	for (i = 0; i < r->count; i++) {
 		if (span[i].first < from || span[i].first >= span[i].end ||
 		    span[i].end > plan->geometry.pages)
@@ -145,7 +146,7 @@ static bool owned_page(const struct kvp_owners *owners, uint64_t row,
 		       uint64_t *page)
 {
 	const struct kvp_row *r = &owners->plan->rows[row];
-	const struct kvp_span *span = owners->plan->spans + r->first;
+	const struct kvp_span *span = row_spans(owners->plan, r);
 	uint64_t p;
 	size_t i;
 
@@ -162,7 +163,7 @@ static bool owned_page(const struct kvp_owners *owners, uint64_t row,
 static void block(struct kvp_owners *owners, uint64_t row, bool more)
 {
 	const struct kvp_row *r = &owners->plan->rows[row];
-	const struct kvp_span *span = owners->plan->spans + r->first;
+	const struct kvp_span *span = row_spans(owners->plan, r);
 	uint64_t p;
 	size_t i;
 
