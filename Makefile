@@ -52,7 +52,7 @@ endif
 deps:                           ## install the Debian packages kvplan needs
 	$(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
-	  gcc clang libclang-rt-14-dev libc6-dev pkg-config libcjson-dev check mandoc jq \
+	  gcc clang libclang-rt-dev libc6-dev pkg-config libcjson-dev check mandoc jq \
 	  universal-ctags git'
 	$(Q)$(if $(CUDA_INC),,sh src/realize/cuda-headers.sh .cuda/include)
 

@@ -296,6 +296,13 @@ trace()
 		'select(.call == "device") | .rank' "$tmp/trace" | xargs)"
 	same "trace: entries at the end" 0 \
 		"$(tail -n 1 "$tmp/trace" | jq .entries)"
+	cp "$tmp/example.row.json" "$tmp/plan"
+	run "a trace over the plan" 2 --trace="$tmp/plan" "$tmp/plan"
+	run "capacities over the plan" 2 --publish="$tmp/plan" "$tmp/plan"
+	same "the plan stands" '' "$(cmp "$tmp/plan" "$tmp/example.row.json")"
+	run "one file for both" 2 --trace="$tmp/dir/not" \
+		--publish="$tmp/dir/not" "$tmp/plan"
+	run "no name to publish to" 3 --publish= "$tmp/plan"
 	run "a trace that cannot be opened" 3 --trace="$tmp/none/trace" \
 		--publish="$tmp/dir/not" "$tmp/example.row.json"
 	same "a trace that cannot be opened: published" no \
