@@ -57,9 +57,13 @@ void opt_help(const struct command *command);
  */
 int opt_gpus(const char *value, uint32_t *gpu, size_t *count);
 
-/* limits.c: read the file of --limits; empty where path is NULL. */
+/* load.c: read the file of --limits; empty where path is NULL. */
 int limits_load(struct kvp_limits *limits, const char *path,
 		struct kvp_error *err);
+
+/* Read the geometry in a file; release it.  On failure it is empty. */
+int geometry_load(struct kvp_geometry *g, const char *path,
+		  struct kvp_error *err);
 
 /* out.c */
 

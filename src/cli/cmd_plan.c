@@ -35,14 +35,8 @@ static int read_plan_make(struct kvp_plan *plan, const struct settings *s,
 			  struct kvp_error *err)
 {
 	struct kvp_geometry g = { 0 };
-	char *text = NULL;
-	size_t len;
-	int code = kvp_file_read(s->input, &text, &len, err);
+	int code = geometry_load(&g, s->input, err);
 
-	if (!code)
-		code = kvp_geometry_read(&g, kvp_file_label(s->input), text,
-					 len, err);
-	free(text);
 	if (code)
 		return code;
 	code = s->limits_path ? kvp_limits_check(&s->limits, &g, err) :

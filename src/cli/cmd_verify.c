@@ -27,21 +27,6 @@ static const struct opt opts[OPTS] = {
 	[HELP] = OPT_HELP,
 };
 
-/* Read a geometry file. */
-static int read_geometry(struct kvp_geometry *g, const char *path,
-			 struct kvp_error *err)
-{
-	char *text = NULL;
-	size_t len;
-	int code = kvp_file_read(path, &text, &len, err);
-
-	if (!code)
-		code = kvp_geometry_read(g, kvp_file_label(path), text, len,
-					 err);
-	free(text);
-	return code;
-}
-
 /* The plan of a text; a geometry is planned first. */
 static int get_plan(struct kvp_plan *plan, const char *path,
 		    enum kvp_merge merge, struct kvp_error *err)
@@ -218,7 +203,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return out_error(&err);
 	if (s.limits_path)
 		s.rules.limits = &s.limits;
-	exit = s.geometry_path && read_geometry(&s.geometry, s.geometry_path,
+	exit = s.geometry_path && geometry_load(&s.geometry, s.geometry_path,
 						&err) ? out_error(&err) :
 		optind < argc ?
 		verify_all(&s, argc - optind, argv + optind) :

@@ -8,18 +8,10 @@
 
 #include "base/error.h"
 #include "cli/realize.h"
+#include "model/plan_view.h"
 #include "realize/backend_host.h"
 
 #define N(value) out_number(value).text
-
-static uint64_t aliased(const struct kvp_plan *plan)
-{
-	uint64_t n = 0;
-
-	while (n < plan->nchunks && plan->chunks[n].arena != KVP_UNALIASED)
-		n++;
-	return n;
-}
 
 /* Kernel maps of a realization: one per mapping, and what is left of the
    reservations before, between and behind. */
@@ -27,7 +19,7 @@ static uint64_t predict_maps(const struct kvp_plan *plan, uint32_t ranks)
 {
 	const struct kvp_geometry *g = &plan->geometry;
 
-	return ranks * (plan->nchunks + aliased(plan) + g->nplanes +
+	return ranks * (plan->nchunks + plan_aliased(plan) + g->nplanes +
 			2 * g->nstatics + 4);
 }
 

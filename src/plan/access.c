@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "model/plan_view.h"
 #include "plan/work.h"
 
 /* readers(rank) = the owner and every rank that imports it. */
@@ -61,12 +62,10 @@ int entries_make(struct kvp_plan *plan, struct kvp_error *err)
 {
 	const struct kvp_geometry *g = &plan->geometry;
 	struct kvp_summary *s = &plan->summary;
-	uint64_t nodes = g->ranks / g->ranks_per_node, aliased = 0, rank;
+	uint64_t nodes = g->ranks / g->ranks_per_node, rank;
+	uint64_t aliased = plan_aliased(plan);
 	size_t i;
 
-	while (aliased < plan->nchunks &&
-	       plan->chunks[aliased].arena != KVP_UNALIASED)
-		aliased++;
 	s->per_rank = malloc(g->ranks * sizeof(*s->per_rank));
 	s->per_node = malloc(nodes * sizeof(*s->per_node));
 	if (!s->per_rank || !s->per_node)

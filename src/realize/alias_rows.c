@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
-#include "model/rows.h"
+#include "model/plan_view.h"
 #include "realize/alias_work.h"
 
 struct rounds {

@@ -6,21 +6,13 @@
 #include <assert.h>
 
 #include "base/u64.h"
+#include "model/plan_view.h"
 #include "realize/realization.h"
-
-uint64_t demand_aliased(const struct kvp_plan *plan)
-{
-	uint64_t n = 0;
-
-	while (n < plan->nchunks && plan->chunks[n].arena != KVP_UNALIASED)
-		n++;
-	return n;
-}
 
 /* Mappings that only the owner is granted. */
 static uint64_t owned_mappings(const struct kvp_plan *plan)
 {
-	return demand_aliased(plan) + (plan->dedicated_bytes != 0);
+	return plan_aliased(plan) + (plan->dedicated_bytes != 0);
 }
 
 bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,

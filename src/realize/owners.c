@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "model/rows.h"
+#include "model/plan_view.h"
 
 #define OWNED UINT32_C(0x80000000)
 

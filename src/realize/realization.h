@@ -91,7 +91,6 @@ uint64_t demand_chunk_entries(const struct kvp_realization *r,
 			      const struct rank *k);
 uint64_t demand_bytes(const struct kvp_realization *r);
 uint64_t demand_calls(const struct kvp_realization *r);
-uint64_t demand_aliased(const struct kvp_plan *plan);
 uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item);
 
 /* Is `other`, another rank, granted a static item of `owner`? */
