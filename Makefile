@@ -34,7 +34,7 @@ CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null)
 
 in       = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
 obj      = $(patsubst %.c,$(B)/%.o,$(1))
-LAYERS  := base model plan check realize
+LAYERS  := base model plan check realize import
 KVCHECK_MAIN := src/check/kvcheck_main.c
 LIB_SRC := $(filter-out $(KVCHECK_MAIN),$(call in,$(LAYERS:%=src/%)))
 LIB     := $(B)/libkvplan.a
@@ -96,11 +96,12 @@ headers:                        ## every header compiles alone
 	  $(CC) -std=c11 $(CPP) $(CUDA_CPP) $(WARN) -Wno-unused-function -Werror -fsyntax-only -x c $$h; done
 # What the objects of a layer must never have read (from the .d files, so
 # includes of includes count too).  The umbrella header is for users.
-never_base    := src/(model|plan|check|realize|cli)/|kvplan/(kvplan|addresses|geometry|plan|pack|verify|realize|backend|owners|probe)\.h
-never_model   := src/(plan|check|realize|cli)/|kvplan/(kvplan|addresses|pack|verify|realize|backend|owners|probe)\.h
-never_plan    := src/(check|realize|cli)/|kvplan/(kvplan|addresses|verify|realize|backend|owners|probe)\.h
-never_check   := src/(plan|realize|cli)/|kvplan/(kvplan|addresses|pack|realize|backend|owners|probe)\.h
-never_realize := src/(plan|check|cli)/|kvplan/(kvplan|pack)\.h
+never_base    := src/(model|plan|check|realize|import|cli)/|kvplan/(kvplan|addresses|geometry|plan|pack|size|headroom|limits|verify|realize|backend|alloc_cache|decode|owners|probe|import)\.h
+never_model   := src/(plan|check|realize|import|cli)/|kvplan/(kvplan|addresses|pack|size|verify|realize|backend|alloc_cache|decode|owners|probe|import)\.h
+never_plan    := src/(check|realize|import|cli)/|kvplan/(kvplan|addresses|verify|realize|backend|alloc_cache|decode|owners|probe|import)\.h
+never_check   := src/(plan|realize|import|cli)/|kvplan/(kvplan|addresses|pack|size|headroom|realize|backend|alloc_cache|decode|owners|probe|import)\.h
+never_realize := src/(plan|check|import|cli)/|kvplan/(kvplan|pack|size|import)\.h
+never_import  := src/(plan|check|realize|cli)/|kvplan/(kvplan|addresses|pack|size|verify|realize|backend|alloc_cache|decode|owners|probe)\.h
 layers: all                     ## no include against the arrows
 	$(Q)bad=0; $(foreach l,$(LAYERS),grep -lE '$(never_$(l))' $(B)/src/$(l)/*.d && bad=1;) \
 	  grep -rl 'cJSON\.h' src include | grep -v '^src/base/json\.c$$' && bad=1; \

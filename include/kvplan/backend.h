@@ -8,6 +8,7 @@
  *   create    physical memory of one device     release
  *   map       a handle, whole, at an address    unmap
  *   grant     devices access to a mapping       (undone by unmap)
+ *   allocate  a block from a device's pool      deallocate
  *
  * Addresses and lengths are multiples of the device's granularity, except
  * in fill and match.  A mapping is made of a whole handle and has no access
@@ -37,6 +38,9 @@ extern "C" {
 
 /* Physical memory; opaque outside its backend. */
 typedef uint64_t kvp_handle;
+
+/* A pool of one device, for stream-ordered allocation; opaque as well. */
+typedef uint64_t kvp_pool;
 
 /* What a device may do with a mapping; the driver's own values. */
 enum kvp_flags { KVP_NO_ACCESS = 0, KVP_READ = 1, KVP_READWRITE = 3 };
@@ -122,6 +126,26 @@ struct kvp_backend_ops {
 	/* Wait until all fills of the device are done, seen by everybody. */
 	int (*synchronize)(struct kvp_backend *b, uint32_t device,
 			   struct kvp_error *err);
+	/*
+	 * A pool of its own on a device.  It keeps nothing that is given
+	 * back to it beyond the next synchronize of the device.
+	 */
+	int (*pool_create)(struct kvp_backend *b, uint32_t device,
+			   kvp_pool *pool, struct kvp_error *err);
+	/* Every block must have been given back: KVP_EDRIVER otherwise. */
+	int (*pool_destroy)(struct kvp_backend *b, kvp_pool pool,
+			    struct kvp_error *err);
+	/*
+	 * A block of any length >= 1, for the pool's device alone; ordered
+	 * after what the device was asked before.  No mapping: fill, match,
+	 * grant and unmap do not take it.
+	 */
+	int (*allocate)(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+			uint64_t *address, struct kvp_error *err);
+	/* A whole block.  Its bytes are free for others, and counted so by
+	   memory, after the next synchronize of the device. */
+	int (*deallocate)(struct kvp_backend *b, kvp_pool pool,
+			  uint64_t address, struct kvp_error *err);
 	/* Give the backend back.  What it still holds is lost or leaked. */
 	void (*close)(struct kvp_backend *b);
 };
@@ -157,6 +181,14 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		     size_t count, struct kvp_error *err);
 
+/*
+ * A card on paper: one device with so many bytes free, all of them for
+ * pools.  Nothing is behind an address.  Blocks take exactly their bytes.
+ * The verbs of mappings answer KVP_EDRIVER.  Errors: KVP_ENOMEM.
+ */
+int kvp_backend_card(struct kvp_backend **b, uint64_t free_bytes,
+		     struct kvp_error *err);
+
 /* The verbs as bits, for the fault backend. */
 enum kvp_op {
 	KVP_OP_DEVICE = 1 << 0, KVP_OP_PEER = 1 << 1, KVP_OP_MEMORY = 1 << 2,
@@ -165,7 +197,9 @@ enum kvp_op {
 	KVP_OP_UNMAP = 1 << 8, KVP_OP_GRANT = 1 << 9,
 	KVP_OP_GRANTED = 1 << 10, KVP_OP_FILL = 1 << 11,
 	KVP_OP_MATCH = 1 << 12, KVP_OP_SYNCHRONIZE = 1 << 13,
-	KVP_OP_ALL = (1 << 14) - 1
+	KVP_OP_POOL_CREATE = 1 << 14, KVP_OP_POOL_DESTROY = 1 << 15,
+	KVP_OP_ALLOCATE = 1 << 16, KVP_OP_DEALLOCATE = 1 << 17,
+	KVP_OP_ALL = (1 << 18) - 1
 };
 
 /* Which calls fail: the `countdown`-th call of the masked ones, from 1. */

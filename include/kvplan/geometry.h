@@ -46,6 +46,9 @@ extern "C" {
 #define KVP_NAME_MAX 128	/* characters of a geometry's name */
 #define KVP_PLANE_NAME_MAX 64	/* characters of a plane's name */
 
+/* A number of rows that a geometry still to be sized does not state. */
+#define KVP_UNSTATED UINT64_MAX
+
 /* The arena place of a chunk that has none. */
 #define KVP_UNALIASED UINT64_MAX
 
@@ -97,9 +100,9 @@ struct kvp_geometry {
 	char *name;		/* UTF-8, 1..KVP_NAME_MAX characters */
 	uint64_t granularity;	/* a power of two, >= 4096 */
 	uint64_t tile_granules;	/* >= 1 */
-	uint64_t pages;		/* KV pages per rank, >= 1 */
+	uint64_t pages;		/* KV pages per rank, >= 1; 0: unstated */
 	uint64_t page_tokens;	/* tokens per page and rank, >= 1 */
-	uint64_t snapshot_rows;
+	uint64_t snapshot_rows;	/* KVP_UNSTATED: unstated */
 	uint64_t execution_rows;
 	uint64_t row_bytes;	/* 0 without rows */
 	uint64_t row_stride;	/* >= row_bytes; 0 without rows */
@@ -149,6 +152,17 @@ struct kvp_geometry {
  */
 int kvp_geometry_read(struct kvp_geometry *g, const char *source,
 		      const char *text, size_t len, struct kvp_error *err);
+
+/*
+ * The same for a geometry that is still to be sized: `pages` and
+ * `snapshot_rows` may be missing, and are 0 and KVP_UNSTATED then.  Such a
+ * geometry keeps its row_bytes without any row.  Of the library's functions
+ * only those of size.h, copying, comparing, writing and releasing take it;
+ * kvp_plan_make() answers KVP_EINPUT.
+ */
+int kvp_geometry_read_unsized(struct kvp_geometry *g, const char *source,
+			      const char *text, size_t len,
+			      struct kvp_error *err);
 
 /*
  * Write the normalized geometry as JSON, one plane, one rank, one recorded

@@ -9,6 +9,10 @@
  *   limits.h     what a node can really do, which plans are judged by
  *   probe.h      GPUs -> limits
  *   realize.h    verified plan -> mappings, on a backend of backend.h
+ *   import.h     a model's config.json -> geometry, still to be sized
+ *   size.h       free memory -> pages and rows
+ *   headroom.h   what is left -> the cap of what caches in it
+ *   alloc_cache.h  a cache under that cap, decode.h a workload for it
  *   addresses.h  where an earlier realization lay, for the next one
  *   owners.h     who holds which page and row at run time
  *
@@ -20,15 +24,20 @@
 #define KVPLAN_KVPLAN_H
 
 #include <kvplan/addresses.h>
+#include <kvplan/alloc_cache.h>
 #include <kvplan/backend.h>
+#include <kvplan/decode.h>
 #include <kvplan/error.h>
 #include <kvplan/geometry.h>
+#include <kvplan/headroom.h>
+#include <kvplan/import.h>
 #include <kvplan/limits.h>
 #include <kvplan/owners.h>
 #include <kvplan/pack.h>
 #include <kvplan/plan.h>
 #include <kvplan/probe.h>
 #include <kvplan/realize.h>
+#include <kvplan/size.h>
 #include <kvplan/span.h>
 #include <kvplan/verify.h>
 

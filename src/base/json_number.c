@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/json.h"
 
 struct digits {
@@ -134,43 +135,23 @@ int json_u64(const struct json_at *at, uint64_t low, uint64_t high,
 	return code ? code : in_range(at, low, high, value, out, err);
 }
 
-/* The factor of a unit; 0: none of that name. */
-static uint64_t unit_factor(const char *unit)
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	size_t i;
-
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(unit, units[i]))
-			return UINT64_C(1) << (10 * i);
-	return 0;
-}
-
 static int bad_bytes(const struct json_at *at, struct kvp_error *err)
 {
 	return json_fail(at, err, KVP_EINPUT, "must be a whole number of "
 		"bytes or text such as \"2 MiB\" (B, KiB, MiB, GiB, TiB)");
 }
 
-static int parse_bytes(const struct json_at *at, const char *p, uint64_t low,
-		       uint64_t *out, struct kvp_error *err)
+static int text_bytes(const struct json_at *at, const char *text, uint64_t low,
+		      uint64_t *out, struct kvp_error *err)
 {
-	uint64_t value = 0, factor;
+	uint64_t value = 0;
+	int code = bytes_parse(text, &value);
 
-	if (*p < '0' || *p > '9')
-		return bad_bytes(at, err);
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (value <= JSON_NUMBER_MAX)
-			value = value * 10 + (uint64_t)(*p - '0');
-	if (*p == ' ')
-		p++;
-	factor = unit_factor(p);
-	if (!factor)
-		return bad_bytes(at, err);
-	if (value > JSON_NUMBER_MAX / factor)
+	if (code == KVP_ELIMIT)
 		return json_fail(at, err, KVP_EINPUT, "is more than "
 			"9007199254740991 bytes (2^53 - 1)");
-	return in_range(at, low, JSON_NUMBER_MAX, value * factor, out, err);
+	return code ? bad_bytes(at, err) :
+		      in_range(at, low, JSON_NUMBER_MAX, value, out, err);
 }
 
 int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
@@ -186,7 +167,7 @@ int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
 	code = json_text(at, &text, err);
 	if (code)
 		return code;
-	code = parse_bytes(at, text, low, out, err);
+	code = text_bytes(at, text, low, out, err);
 	free(text);
 	return code;
 }

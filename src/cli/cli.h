@@ -33,9 +33,13 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
+extern const struct command cmd_headroom;
+extern const struct command cmd_headroom_simulate;
+extern const struct command cmd_import;
 extern const struct command cmd_plan;
 extern const struct command cmd_probe;
 extern const struct command cmd_realize;
+extern const struct command cmd_size;
 extern const struct command cmd_verify;
 
 /* opt.c */
@@ -57,6 +61,13 @@ void opt_help(const struct command *command);
  */
 int opt_gpus(const char *value, uint32_t *gpu, size_t *count);
 
+/* A size such as "262MiB", see base/bytes.h.  As opt_gpus(). */
+int opt_bytes(const char *option, const char *value, uint64_t *bytes);
+
+/* A whole number from low to high.  As opt_gpus(). */
+int opt_number(const char *option, const char *value, uint64_t low,
+	       uint64_t high, uint64_t *number);
+
 /* load.c: read the file of --limits; empty where path is NULL. */
 int limits_load(struct kvp_limits *limits, const char *path,
 		struct kvp_error *err);
@@ -64,6 +75,14 @@ int limits_load(struct kvp_limits *limits, const char *path,
 /* Read the geometry in a file; release it.  On failure it is empty. */
 int geometry_load(struct kvp_geometry *g, const char *path,
 		  struct kvp_error *err);
+int geometry_load_unsized(struct kvp_geometry *g, const char *path,
+			  struct kvp_error *err);
+
+/*
+ * KVPLAN_ALLOC_CACHE_MAX_MB, or option_value (may be NULL) in its place.
+ * KVP_EXIT_YES or, after a message, KVP_EXIT_INPUT.
+ */
+int override_load(struct kvp_cap_override *o, const char *option_value);
 
 /* out.c */
 

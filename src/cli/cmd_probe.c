@@ -60,21 +60,6 @@ static void counting(void *cookie, uint64_t entries)
 	c->shown = true;
 }
 
-static int set_max(struct settings *s, const char *value)
-{
-	unsigned long long max;
-	char *end;
-
-	max = strtoull(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || !max ||
-	    max > KVP_PROBE_ENTRIES_MAX)
-		return out_usage_error("--max=%s: must be a number from 1 to "
-			"%llu", value,
-			(unsigned long long)KVP_PROBE_ENTRIES_MAX);
-	s->options.max_entries = max;
-	return KVP_EXIT_YES;
-}
-
 static int set(struct settings *s, int got, const char *value)
 {
 	switch (got) {
@@ -85,7 +70,8 @@ static int set(struct settings *s, int got, const char *value)
 		s->options.entries = true;
 		return KVP_EXIT_YES;
 	case MAX:
-		return set_max(s, value);
+		return opt_number("max", value, 1, KVP_PROBE_ENTRIES_MAX,
+				  &s->options.max_entries);
 	case JSON:
 		s->json = true;
 		return KVP_EXIT_YES;

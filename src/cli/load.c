@@ -24,16 +24,43 @@ int limits_load(struct kvp_limits *limits, const char *path,
 	return code;
 }
 
-int geometry_load(struct kvp_geometry *g, const char *path,
-		  struct kvp_error *err)
+typedef int read_fn(struct kvp_geometry *g, const char *source,
+		    const char *text, size_t len, struct kvp_error *err);
+
+static int load(struct kvp_geometry *g, const char *path, read_fn *read,
+		struct kvp_error *err)
 {
 	char *text = NULL;
 	size_t len;
 	int code = kvp_file_read(path, &text, &len, err);
 
 	if (!code)
-		code = kvp_geometry_read(g, kvp_file_label(path), text, len,
-					 err);
+		code = read(g, kvp_file_label(path), text, len, err);
 	free(text);
 	return code;
+}
+
+int geometry_load(struct kvp_geometry *g, const char *path,
+		  struct kvp_error *err)
+{
+	return load(g, path, kvp_geometry_read, err);
+}
+
+int geometry_load_unsized(struct kvp_geometry *g, const char *path,
+			  struct kvp_error *err)
+{
+	return load(g, path, kvp_geometry_read_unsized, err);
+}
+
+int override_load(struct kvp_cap_override *o, const char *option_value)
+{
+	static const char name[] = "KVPLAN_ALLOC_CACHE_MAX_MB";
+	struct kvp_error err = { 0 };
+	int code;
+
+	*o = (struct kvp_cap_override){ .given = false };
+	code = option_value ?
+	       kvp_cap_override_read(o, "--override", option_value, &err) :
+	       kvp_cap_override_read(o, name, getenv(name), &err);
+	return code ? out_error(&err) : KVP_EXIT_YES;
 }

@@ -10,7 +10,8 @@
 #include "cli/cli.h"
 
 static const struct command *const commands[] = {
-	&cmd_plan, &cmd_verify, &cmd_realize, &cmd_probe
+	&cmd_import, &cmd_size, &cmd_plan, &cmd_verify, &cmd_realize,
+	&cmd_probe, &cmd_headroom
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -2,11 +2,13 @@
  * Options: one table feeds getopt_long() and --help.
  */
 #include <assert.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "cli/cli.h"
 
 #define OPTS_MAX 16
@@ -92,4 +94,34 @@ int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 bad:
 	return out_usage_error("--gpus: must be a list of GPU numbers such as "
 			       "0,1");
+}
+
+int opt_bytes(const char *option, const char *value, uint64_t *bytes)
+{
+	int code = bytes_parse_loose(value, bytes);
+
+	if (code == KVP_ELIMIT)
+		return out_usage_error("--%s=%s: is more than "
+			"9007199254740991 bytes (2^53 - 1)", option, value);
+	if (code)
+		return out_usage_error("--%s=%s: must be bytes, such as "
+			"274726912 or 262MiB", option, value);
+	return KVP_EXIT_YES;
+}
+
+int opt_number(const char *option, const char *value, uint64_t low,
+	       uint64_t high, uint64_t *number)
+{
+	unsigned long long got;
+	char *end;
+
+	errno = 0;
+	got = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || got < low ||
+	    got > high)
+		return out_usage_error("--%s=%s: must be a whole number from "
+			"%llu to %llu", option, value,
+			(unsigned long long)low, (unsigned long long)high);
+	*number = got;
+	return KVP_EXIT_YES;
 }

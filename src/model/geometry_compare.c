@@ -199,9 +199,12 @@ size_t kvp_geometry_compare(const struct kvp_geometry *a,
 	text(&c, "/name", a->name, b->name);
 	NUMBER(granularity);
 	NUMBER(tile_granules);
-	NUMBER(pages);
+	optional(&c, "/pages", "unstated", a->pages, a->pages, b->pages,
+		 b->pages);
 	NUMBER(page_tokens);
-	NUMBER(snapshot_rows);
+	optional(&c, "/snapshot_rows", "unstated",
+		 a->snapshot_rows != KVP_UNSTATED, a->snapshot_rows,
+		 b->snapshot_rows != KVP_UNSTATED, b->snapshot_rows);
 	NUMBER(execution_rows);
 	NUMBER(row_bytes);
 	NUMBER(row_stride);

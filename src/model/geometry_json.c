@@ -26,9 +26,9 @@ static const struct json_field keys[KEYS] = {
 	[NAME] = { "name", true },
 	[GRANULARITY] = { "granularity", false },
 	[TILE_GRANULES] = { "tile_granules", false },
-	[PAGES] = { "pages", true },
+	[PAGES] = { "pages", false },	/* see sized() */
 	[PAGE_TOKENS] = { "page_tokens", true },
-	[SNAPSHOT_ROWS] = { "snapshot_rows", true },
+	[SNAPSHOT_ROWS] = { "snapshot_rows", false },
 	[EXECUTION_ROWS] = { "execution_rows", true },
 	[ROW_BYTES] = { "row_bytes", false },
 	[ROW_STRIDE] = { "row_stride", false },
@@ -62,8 +62,19 @@ static int number(const struct json_at *at, bool bytes, uint64_t low,
 		     : json_u64(at, low, high, out, err);
 }
 
+/* A number that sizing computes; without `unsized` it has to be there. */
+static int sized(const struct json_at *at, bool unsized, uint64_t low,
+		 uint64_t high, uint64_t unstated, uint64_t *out,
+		 struct kvp_error *err)
+{
+	if (at->p || unsized)
+		return number(at, false, low, high, unstated, out, err);
+	return json_fail(at, err, KVP_EINPUT, "missing; state it, or let "
+			 "kvplan size compute it");
+}
+
 static int read_counts(struct kvp_geometry *g, const struct json_at *v,
-		       struct kvp_error *err)
+		       bool unsized, struct kvp_error *err)
 {
 	const uint64_t max = KVP_NUMBER_MAX;
 	int code = json_string(&v[NAME], KVP_NAME_MAX, &g->name, err);
@@ -79,12 +90,12 @@ static int read_counts(struct kvp_geometry *g, const struct json_at *v,
 		code = number(&v[TILE_GRANULES], false, 1, max, 1,
 			      &g->tile_granules, err);
 	if (!code)
-		code = json_u64(&v[PAGES], 1, max, &g->pages, err);
+		code = sized(&v[PAGES], unsized, 1, max, 0, &g->pages, err);
 	if (!code)
 		code = json_u64(&v[PAGE_TOKENS], 1, max, &g->page_tokens, err);
 	if (!code)
-		code = json_u64(&v[SNAPSHOT_ROWS], 0, KVP_ROWS_MAX,
-				&g->snapshot_rows, err);
+		code = sized(&v[SNAPSHOT_ROWS], unsized, 0, KVP_ROWS_MAX, 0,
+			     &g->snapshot_rows, err);
 	if (!code)
 		code = json_u64(&v[EXECUTION_ROWS], 0, KVP_ROWS_MAX,
 				&g->execution_rows, err);
@@ -92,7 +103,7 @@ static int read_counts(struct kvp_geometry *g, const struct json_at *v,
 }
 
 static int read_rows(struct kvp_geometry *g, const struct json_at *v,
-		     struct kvp_error *err)
+		     bool unsized, struct kvp_error *err)
 {
 	bool rows = g->snapshot_rows || g->execution_rows;
 	int code;
@@ -113,7 +124,7 @@ static int read_rows(struct kvp_geometry *g, const struct json_at *v,
 			"is %llu, must be at least row_bytes, %llu",
 			(unsigned long long)g->row_stride,
 			(unsigned long long)g->row_bytes);
-	if (!rows)
+	if (!rows && !unsized)
 		g->row_bytes = g->row_stride = 0;
 	return KVP_OK;
 }
@@ -242,8 +253,21 @@ static int read_recorded(struct kvp_geometry *g, const struct json_at *v,
 	return code;
 }
 
+/* A recorded layout covers the pages and rows it was recorded with. */
+static int read_unstated(struct kvp_geometry *g, const struct json_at *v,
+			 struct kvp_error *err)
+{
+	if (v[BASE_CHUNKS].p && !(v[PAGES].p && v[SNAPSHOT_ROWS].p))
+		return json_fail(&v[BASE_CHUNKS], err, KVP_EINPUT,
+			"needs the pages and snapshot_rows it was recorded "
+			"with; state them or remove it");
+	if (!v[SNAPSHOT_ROWS].p)
+		g->snapshot_rows = KVP_UNSTATED;
+	return KVP_OK;
+}
+
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
-		     struct kvp_error *err)
+		     bool unsized, struct kvp_error *err)
 {
 	struct geometry_places places = { .root = *at };
 	struct json_at v[KEYS];
@@ -253,9 +277,9 @@ int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 	if (!code)
 		code = json_object(at, keys, KEYS, v, err);
 	if (!code)
-		code = read_counts(g, v, err);
+		code = read_counts(g, v, unsized, err);
 	if (!code)
-		code = read_rows(g, v, err);
+		code = read_rows(g, v, unsized, err);
 	if (!code)
 		code = read_ranks(g, v, err);
 	if (!code)
@@ -277,13 +301,15 @@ int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 		places.statics = v[STATIC];
 		code = geometry_check(g, &places, err);
 	}
+	if (!code && unsized)
+		code = read_unstated(g, v, err);
 	if (code)
 		kvp_geometry_release(g);
 	return code;
 }
 
-int kvp_geometry_read(struct kvp_geometry *g, const char *source,
-		      const char *text, size_t len, struct kvp_error *err)
+static int read_text(struct kvp_geometry *g, bool unsized, const char *source,
+		     const char *text, size_t len, struct kvp_error *err)
 {
 	struct json_text in;
 	struct json_at root;
@@ -291,5 +317,18 @@ int kvp_geometry_read(struct kvp_geometry *g, const char *source,
 
 	*g = (struct kvp_geometry){ 0 };
 	code = json_open(&in, &root, source, text, len, err);
-	return code ? code : geometry_read_at(g, &root, err);
+	return code ? code : geometry_read_at(g, &root, unsized, err);
+}
+
+int kvp_geometry_read(struct kvp_geometry *g, const char *source,
+		      const char *text, size_t len, struct kvp_error *err)
+{
+	return read_text(g, false, source, text, len, err);
+}
+
+int kvp_geometry_read_unsized(struct kvp_geometry *g, const char *source,
+			      const char *text, size_t len,
+			      struct kvp_error *err)
+{
+	return read_text(g, true, source, text, len, err);
 }

@@ -92,9 +92,11 @@ void geometry_write_to(struct strbuf *b, const struct kvp_geometry *g)
 	strbuf_json_string(b, g->name);
 	number(b, "granularity", g->granularity);
 	number(b, "tile_granules", g->tile_granules);
-	number(b, "pages", g->pages);
+	if (g->pages)
+		number(b, "pages", g->pages);
 	number(b, "page_tokens", g->page_tokens);
-	number(b, "snapshot_rows", g->snapshot_rows);
+	if (g->snapshot_rows != KVP_UNSTATED)
+		number(b, "snapshot_rows", g->snapshot_rows);
 	number(b, "execution_rows", g->execution_rows);
 	number(b, "row_bytes", g->row_bytes);
 	number(b, "row_stride", g->row_stride);

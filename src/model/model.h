@@ -30,9 +30,12 @@ struct geometry_places {
 int format_check(const struct json_at *at, const char *wanted,
 		 struct kvp_error *err);
 
-/* geometry_json.c: read the geometry that stands at this place. */
+/*
+ * geometry_json.c: read the geometry that stands at this place.  unsized:
+ * pages and snapshot_rows may be missing.
+ */
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
-		     struct kvp_error *err);
+		     bool unsized, struct kvp_error *err);
 
 /* planes_json.c: read and expand the planes. */
 int planes_read(struct kvp_geometry *g, const struct json_at *at,

@@ -232,7 +232,8 @@ static int read_plan(struct kvp_plan *plan, const struct json_at *at,
 	if (!code)
 		code = read_head(plan, v, err);
 	if (!code)
-		code = geometry_read_at(&plan->geometry, &v[GEOMETRY], err);
+		code = geometry_read_at(&plan->geometry, &v[GEOMETRY], false,
+					err);
 	if (!code)
 		code = chunks_read(&plan->chunks, &plan->nchunks, &v[CHUNKS],
 				   err);

@@ -131,6 +131,10 @@ int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 	int code;
 
 	*plan = (struct kvp_plan){ 0 };
+	if (!geometry->pages || geometry->snapshot_rows == KVP_UNSTATED)
+		return kvp_error_set(err, KVP_EINPUT, "the geometry does not "
+			"state %s; kvp_size_find() computes it",
+			geometry->pages ? "snapshot_rows" : "pages");
 	code = kvp_geometry_copy(&plan->geometry, geometry, err);
 	plan->merge = merge;
 	plan->has_headroom = geometry->has_headroom;

@@ -16,7 +16,7 @@ struct fault_backend {
 	struct kvp_fault *fault;
 };
 
-_Static_assert(sizeof(struct kvp_backend_ops) == 15 * sizeof(void (*)(void)),
+_Static_assert(sizeof(struct kvp_backend_ops) == 19 * sizeof(void (*)(void)),
 	       "wrap the new op here");
 
 static struct kvp_backend *inner(struct kvp_backend *b)
@@ -175,6 +175,42 @@ static int fault_synchronize(struct kvp_backend *b, uint32_t device,
 							err);
 }
 
+static int fault_pool_create(struct kvp_backend *b, uint32_t device,
+			     kvp_pool *pool, struct kvp_error *err)
+{
+	int code = strike(b, KVP_OP_POOL_CREATE, "pool_create", err);
+
+	return code ? code : inner(b)->ops->pool_create(inner(b), device,
+							pool, err);
+}
+
+static int fault_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+			      struct kvp_error *err)
+{
+	int code = strike(b, KVP_OP_POOL_DESTROY, "pool_destroy", err);
+
+	return code ? code : inner(b)->ops->pool_destroy(inner(b), pool, err);
+}
+
+static int fault_allocate(struct kvp_backend *b, kvp_pool pool,
+			  uint64_t bytes, uint64_t *address,
+			  struct kvp_error *err)
+{
+	int code = strike(b, KVP_OP_ALLOCATE, "allocate", err);
+
+	return code ? code : inner(b)->ops->allocate(inner(b), pool, bytes,
+						     address, err);
+}
+
+static int fault_deallocate(struct kvp_backend *b, kvp_pool pool,
+			    uint64_t address, struct kvp_error *err)
+{
+	int code = strike(b, KVP_OP_DEALLOCATE, "deallocate", err);
+
+	return code ? code : inner(b)->ops->deallocate(inner(b), pool,
+						       address, err);
+}
+
 static void fault_close(struct kvp_backend *b)
 {
 	free(b);
@@ -195,6 +231,10 @@ static const struct kvp_backend_ops fault_ops = {
 	.fill = fault_fill,
 	.match = fault_match,
 	.synchronize = fault_synchronize,
+	.pool_create = fault_pool_create,
+	.pool_destroy = fault_pool_destroy,
+	.allocate = fault_allocate,
+	.deallocate = fault_deallocate,
 	.close = fault_close,
 };
 

@@ -1,0 +1,70 @@
+/*
+ * Import: from a model's Hugging Face config.json to a geometry.
+ *
+ * The size rules are those of vLLM v0.19 and SGLang, told in
+ * kvplan-import(7); what a config does not say and engines settle in
+ * different ways is asked for, never assumed.
+ */
+#ifndef KVPLAN_IMPORT_H
+#define KVPLAN_IMPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <kvplan/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A number that is not stated. */
+#define KVP_IMPORT_UNSTATED UINT64_MAX
+
+/* Zeroed but for the numbers, see kvp_import_options_init(). */
+struct kvp_import_options {
+	const char *name;	/* NULL: from the source's name */
+	uint64_t tp;		/* ranks; required */
+	uint64_t dcp;		/* DCP group size; default 1 */
+	uint64_t ranks_per_node;	/* default: tp */
+	uint64_t page_tokens;	/* default: the family's, in vLLM */
+	const char *kv_dtype;	/* NULL: the config's */
+	const char *conv_dtype;	/* NULL: the config's */
+	const char *state_dtype;	/* NULL: the config's, where engines
+					   agree */
+	uint64_t execution_rows;	/* default: 256, vLLM's max_num_seqs */
+	uint64_t snapshot_rows;	/* default: left out, for sizing */
+	uint64_t pages;		/* default: left out, for sizing */
+	uint64_t spec_tokens;	/* default 0 */
+	uint64_t mtp_layers;	/* multi-token-prediction layers, default 0 */
+	const char *family;	/* --as: a family's name; NULL: model_type */
+	uint64_t stage;		/* pipeline stage, from 1, of ... */
+	uint64_t stages;	/* default 1 of 1 */
+};
+
+/* Every number unstated, every text NULL. */
+void kvp_import_options_init(struct kvp_import_options *options);
+
+/*
+ * Import a config's text.  `source` is its name in errors.  *geometry is
+ * the text of a geometry, without `pages` and `snapshot_rows` unless they
+ * are given; *derivation says for people, line by line, which keys were
+ * read, which formula was used, which default and whose.  free() both.  On
+ * failure both are NULL.
+ *
+ * Errors: KVP_ESYNTAX, KVP_EINPUT (an unknown model, a key that is missing,
+ * contradicts or is not understood, a split that is not legal, a dtype that
+ * has to be said), KVP_ELIMIT, KVP_ENOMEM.
+ */
+int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
+	       size_t *derivation_len, const char *source, const char *text,
+	       size_t len, const struct kvp_import_options *options,
+	       struct kvp_error *err);
+
+/* The families by index, for help and manual; NULL past the last. */
+const char *kvp_import_family(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

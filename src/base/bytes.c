@@ -1,0 +1,68 @@
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <kvplan/error.h>
+
+#define MOST UINT64_C(9007199254740991)	/* 2^53 - 1 */
+#define DECIMALS_MAX 6			/* 10^6 * 1 TiB fits 64 bits */
+
+/* The factor of a unit; 0: none of that name. */
+static uint64_t factor_of(const char *unit, bool loose)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	size_t i;
+
+	if (loose && !*unit)
+		return 1;
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i]) ||
+		    (loose && i && *unit == *units[i] && !unit[1]))
+			return UINT64_C(1) << (10 * i);
+	return 0;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int parse(const char *p, bool loose, uint64_t *out)
+{
+	uint64_t whole = 0, part = 0, parts = 1, factor;
+	int decimals = 0;
+
+	if (!is_digit(*p))
+		return KVP_EINPUT;
+	for (; is_digit(*p); p++)
+		if (whole <= MOST)
+			whole = whole * 10 + (uint64_t)(*p - '0');
+	if (loose && *p == '.' && is_digit(p[1]))
+		for (p++; is_digit(*p); p++, parts *= 10) {
+			if (++decimals > DECIMALS_MAX)
+				return KVP_EINPUT;
+			part = part * 10 + (uint64_t)(*p - '0');
+		}
+	if (*p == ' ')
+		p++;
+	factor = factor_of(p, loose);
+	if (!factor)
+		return KVP_EINPUT;
+	if (whole > MOST / factor ||
+	    whole * factor > MOST - part * factor / parts)
+		return KVP_ELIMIT;
+	*out = whole * factor + part * factor / parts;
+	return KVP_OK;
+}
+
+int bytes_parse(const char *text, uint64_t *out)
+{
+	return parse(text, false, out);
+}
+
+int bytes_parse_loose(const char *text, uint64_t *out)
+{
+	return parse(text, true, out);
+}

@@ -1,0 +1,22 @@
+/*
+ * Sizes as people write them.
+ */
+#ifndef KVPLAN_BASE_BYTES_H
+#define KVPLAN_BASE_BYTES_H
+
+#include <stdint.h>
+
+/*
+ * "2 MiB": digits, at most one blank, one of B, KiB, MiB, GiB, TiB.  KVP_OK,
+ * KVP_EINPUT where the text is none, KVP_ELIMIT beyond 2^53 - 1; *out is
+ * untouched then.
+ */
+int bytes_parse(const char *text, uint64_t *out);
+
+/*
+ * As on a command line: the unit may be left out, cut to K, M, G or T, and
+ * up to six decimals are taken, rounded down to a byte: "12.8MiB".
+ */
+int bytes_parse_loose(const char *text, uint64_t *out);
+
+#endif
