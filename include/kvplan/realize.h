@@ -19,6 +19,7 @@
 
 #include <kvplan/addresses.h>
 #include <kvplan/backend.h>
+#include <kvplan/headroom.h>
 #include <kvplan/limits.h>
 #include <kvplan/plan.h>
 #include <kvplan/verify.h>
@@ -89,6 +90,9 @@ struct kvp_realize_options {
 	 * arena without one lies anywhere.
 	 */
 	const struct kvp_addresses *addresses;
+	/* In the place of the policy's cap for what is left beside the
+	   cache; zeroed: the policy's. */
+	struct kvp_cap_override cap;
 };
 
 /* Who was granted a rank's plane, and what it cost. */
@@ -156,6 +160,13 @@ enum kvp_state kvp_realization_state(const struct kvp_realization *r,
 /* One record per (rank realized here, plane); owned by the realization. */
 const struct kvp_access_record *
 kvp_realization_access(const struct kvp_realization *r, size_t *count);
+
+/*
+ * What is left on a rank's device beside everything realized, read after
+ * the last grant and check, and the cap of an allocation cache in it.
+ */
+struct kvp_cap kvp_realization_cap(const struct kvp_realization *r,
+				   uint32_t rank, uint64_t *free_bytes);
 
 /* Table entries held: chunks and aliases, static storage included. */
 uint64_t kvp_realization_entries(const struct kvp_realization *r);

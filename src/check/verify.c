@@ -77,7 +77,8 @@ static const struct rule rules[] = {
 	  "the stated lower bound is right and the plan is not below it",
 	  BIT(MERGE), KVP_ERROR, check_rule_bound },
 	{ "headroom",
-	  "a stated cache cap can be reached before memory runs out",
+	  "a stated cache cap can be reached before memory runs out: it is at "
+	  "most half of what is free",
 	  0, KVP_ERROR, check_rule_headroom },
 };
 

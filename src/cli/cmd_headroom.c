@@ -1,21 +1,242 @@
-#include "cli/cli.h"
+/*
+ * kvplan headroom: the cap an allocation cache may have beside the KV cache,
+ * what set it, and what stays free.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const struct opt opts[] = { OPT_HELP };
+#include "cli/gpus.h"
+
+#define N(value) out_number(value).text
+
+enum { FREE, GPUS, OVERRIDE, JSON, HELP, OPTS };
+
+static const struct opt opts[OPTS] = {
+	[FREE] = { 0, "free", "BYTES", false,
+		   "what is free, such as 262MiB" },
+	[GPUS] = { 0, "gpus", "LIST", true,
+		   "read it from GPUs, such as 0,1; all without LIST" },
+	[OVERRIDE] = { 0, "override", "MIB", false,
+		       "the cap in MiB in the policy's place; 0: none at "
+		       "all" },
+	[JSON] = { 0, "json", NULL, false, "print one JSON object" },
+	[HELP] = OPT_HELP,
+};
+
+struct settings {
+	bool given;		/* --free */
+	uint64_t free_bytes;
+	bool gpus;
+	uint32_t gpu[KVP_RANKS_MAX];
+	size_t ngpus;		/* 0: all visible ones */
+	const char *override;
+	bool json;
+};
+
+/* What is known, and what follows from it. */
+struct headroom {
+	const uint64_t *free_bytes;	/* NULL: no reading */
+	struct kvp_cap cap;
+	struct gpu_reading *readings;
+	size_t nreadings;
+	size_t least;		/* of the readings */
+};
+
+static void member(struct strbuf *b, const char *key, bool known,
+		   uint64_t value)
+{
+	strbuf_printf(b, ",\n\"%s\":", key);
+	if (known)
+		strbuf_u64(b, value);
+	else
+		strbuf_str(b, "null");
+}
+
+static void write_json(struct strbuf *b, const struct headroom *h)
+{
+	bool known = h->free_bytes;
+	size_t i;
+
+	strbuf_str(b, "{\n\"format\":\"kvplan/headroom/1\"");
+	member(b, "free_bytes", known, known ? *h->free_bytes : 0);
+	member(b, "cap_bytes", h->cap.bounded, h->cap.bytes);
+	strbuf_str(b, ",\n\"term\":");
+	strbuf_json_string(b, kvp_cap_term_name(h->cap.term));
+	member(b, "left_bytes", known,
+	       known ? kvp_cap_left(&h->cap, *h->free_bytes) : 0);
+	if (h->nreadings)
+		strbuf_str(b, ",\n\"gpus\":[");
+	for (i = 0; i < h->nreadings; i++) {
+		strbuf_str(b, i ? ",\n{\"label\":" : "\n{\"label\":");
+		strbuf_json_string(b, h->readings[i].info.label);
+		strbuf_str(b, ",\"uuid\":");
+		strbuf_json_string(b, h->readings[i].info.uuid);
+		strbuf_str(b, ",\"free_bytes\":");
+		strbuf_u64(b, h->readings[i].free_bytes);
+		strbuf_str(b, "}");
+	}
+	strbuf_str(b, h->nreadings ? "\n]\n}\n" : "\n}\n");
+}
+
+static const char *why(enum kvp_cap_term term)
+{
+	static const char *const words[] = {
+		[KVP_CAP_HALF] = "half of what is free",
+		[KVP_CAP_FLOOR] = "the floor, 64 MiB",
+		[KVP_CAP_EIGHTH] = "an eighth of what is free",
+		[KVP_CAP_CEILING] = "the ceiling, 1 GiB",
+		[KVP_CAP_NO_READING] = "what is free is not known; give "
+				       "--free or --gpus",
+		[KVP_CAP_OVERRIDE] = "the override",
+	};
+
+	return words[term];
+}
+
+static void write_text(struct strbuf *b, const struct headroom *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->nreadings && h->nreadings > 1; i++)
+		strbuf_printf(b, "%-11s%s bytes free%s\n",
+			      h->readings[i].info.label,
+			      N(h->readings[i].free_bytes),
+			      i == h->least ? ", the least" : "");
+	if (h->free_bytes)
+		strbuf_printf(b, "free       %s bytes\n", N(*h->free_bytes));
+	else
+		strbuf_str(b, "free       not known\n");
+	if (h->cap.bounded)
+		strbuf_printf(b, "cap        %s bytes: ", N(h->cap.bytes));
+	else
+		strbuf_str(b, "cap        none at all: ");
+	strbuf_printf(b, "%s\n", why(h->cap.term));
+	if (h->free_bytes)
+		strbuf_printf(b, "left       %s bytes when the cache is full\n",
+			      N(kvp_cap_left(&h->cap, *h->free_bytes)));
+}
+
+static int print(const struct headroom *h, bool json)
+{
+	struct strbuf b = { 0 };
+	struct kvp_error err = { 0 };
+	char *text = NULL;
+	size_t len;
+	int exit, code;
+
+	if (json)
+		write_json(&b, h);
+	else
+		write_text(&b, h);
+	code = strbuf_detach(&b, &text, &len, &err);
+	exit = code ? out_error(&err) : out_text(text, len);
+	free(text);
+	return exit;
+}
+
+/* A cap that is never reached is what this command is there to avoid. */
+static void warn_unreachable(const struct headroom *h)
+{
+	if (!h->free_bytes || h->cap.term != KVP_CAP_OVERRIDE)
+		return;
+	if (!h->cap.bounded)
+		out_warning("without a cap the cache grows until memory runs "
+			    "out");
+	else if (h->cap.bytes > *h->free_bytes / 2)
+		out_warning("the override, %s bytes, is more than half of the "
+			    "%s that are free: memory may run out before "
+			    "anything is evicted", N(h->cap.bytes),
+			    N(*h->free_bytes));
+}
+
+static int answer(const struct settings *s)
+{
+	struct kvp_cap_override override;
+	struct headroom h = { .free_bytes = NULL };
+	struct kvp_error err = { 0 };
+	size_t i;
+	int exit = override_load(&override, s->override);
+
+	if (exit)
+		return exit;
+	if (s->gpus && gpus_read(&h.readings, &h.nreadings, s->ngpus ?
+				 s->gpu : NULL, s->ngpus, &err))
+		return out_error(&err);
+	for (i = 1; i < h.nreadings; i++)
+		if (h.readings[i].free_bytes < h.readings[h.least].free_bytes)
+			h.least = i;
+	if (s->gpus)
+		h.free_bytes = &h.readings[h.least].free_bytes;
+	else if (s->given)
+		h.free_bytes = &s->free_bytes;
+	h.cap = kvp_cap_plan(h.free_bytes, &override);
+	exit = print(&h, s->json);
+	if (!exit)
+		warn_unreachable(&h);
+	free(h.readings);
+	return exit;
+}
+
+static int set(struct settings *s, int got, const char *value)
+{
+	switch (got) {
+	case FREE:
+		s->given = true;
+		return opt_bytes("free", value, &s->free_bytes);
+	case GPUS:
+		s->gpus = true;
+		return opt_gpus(value, s->gpu, &s->ngpus);
+	case OVERRIDE:
+		s->override = value;
+		return KVP_EXIT_YES;
+	case JSON:
+		s->json = true;
+		return KVP_EXIT_YES;
+	default:
+		return KVP_EXIT_INPUT;
+	}
+}
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	opt_help(self);
-	return KVP_EXIT_INPUT;
+	struct settings s = { .given = false };
+	const char *value;
+	int got, exit;
+
+	if (argc > 1 && !strcmp(argv[1], "simulate"))
+		return cmd_headroom_simulate.run(&cmd_headroom_simulate,
+						 argc - 1, argv + 1);
+	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
+		if (got == HELP) {
+			opt_help(self);
+			return KVP_EXIT_YES;
+		}
+		exit = set(&s, got, value);
+		if (exit)
+			return exit;
+	}
+	if (argc != optind)
+		return out_usage_error("headroom takes no file, '%s' given; "
+			"the value of --gpus is joined by =; see kvplan "
+			"headroom --help", argv[optind]);
+	if (s.given && s.gpus)
+		return out_usage_error("--free and --gpus contradict; give "
+				       "one of them");
+	return answer(&s);
 }
 
 const struct command cmd_headroom = {
 	.name = "headroom",
-	.usage = "",
-	.summary = "to come",
-	.text = "",
+	.usage = "[--free=BYTES | --gpus[=LIST]] [--override=MIB] [--json]",
+	.summary = "the cap of an allocation cache beside the KV cache",
+	.text = "Says how much a cache of freed allocations may hold so that "
+		"it evicts before memory\nruns out, and what set that: min(1 "
+		"GiB, free/2, max(64 MiB, free/8)).\n"
+		"KVPLAN_ALLOC_CACHE_MAX_MB in the environment is an override "
+		"in MiB as well.\nkvplan headroom simulate runs a workload "
+		"against such a cap.",
 	.opts = opts,
-	.nopts = 1,
+	.nopts = OPTS,
 	.run = run,
 };

@@ -333,7 +333,8 @@ static int run(const struct command *self, int argc, char **argv)
 	    !strcmp(argv[optind], "-"))
 		return out_usage_error("--addresses=- and the plan are both "
 			"the standard input; give a file for one of them");
-	if (files_clash(&s, argv[optind]))
+	if (files_clash(&s, argv[optind]) ||
+	    override_load(&s.options.cap, NULL))
 		return KVP_EXIT_INPUT;
 	return realize_one(&s, argv[optind]);
 }

@@ -22,6 +22,32 @@ static void reader_range(const struct kvp_access_record *records, size_t count,
 	}
 }
 
+/* The device with the least left sets one cap for all. */
+static void headroom_text(struct strbuf *b, const struct kvp_realization *r,
+			  const struct realize_settings *s)
+{
+	uint32_t first = s->options.first_rank, least = first, i;
+	uint64_t free_bytes, least_bytes = UINT64_MAX;
+	struct kvp_cap cap = { 0 }, each;
+
+	for (i = first; i < first + s->options.nranks; i++) {
+		each = kvp_realization_cap(r, i, &free_bytes);
+		if (free_bytes >= least_bytes)
+			continue;
+		least_bytes = free_bytes;
+		least = i;
+		cap = each;
+	}
+	strbuf_printf(b, "HEADROOM %s bytes free beside rank %u, the least; "
+		      "an allocation cache may hold ", N(least_bytes), least);
+	if (cap.bounded)
+		strbuf_printf(b, "%s bytes (%s)\n", N(cap.bytes),
+			      kvp_cap_term_name(cap.term));
+	else
+		strbuf_printf(b, "anything (%s)\n",
+			      kvp_cap_term_name(cap.term));
+}
+
 static int report_text(const struct kvp_realization *r,
 		       const struct kvp_plan *plan,
 		       const struct realize_settings *s)
@@ -52,6 +78,7 @@ static int report_text(const struct kvp_realization *r,
 			      most == 1 ? "" : "s");
 	else
 		strbuf_printf(&b, "%zu to %zu readers\n", least, most);
+	headroom_text(&b, r, s);
 	code = strbuf_detach(&b, &text, &len, &err);
 	if (code)
 		return out_error(&err);

@@ -24,13 +24,14 @@ static const struct json_field keys[KEYS] = {
 	{ "access", false },
 };
 
-enum { R_RANK, R_PLANES, R_ARENA, R_KEYS = 12 };
+enum { R_RANK, R_PLANES, R_ARENA, R_KEYS = 13 };
 static const struct json_field rank_keys[R_KEYS] = {
 	[R_RANK] = { "rank", true }, [R_PLANES] = { "planes", true },
 	[R_ARENA] = { "arena", false },
 	{ "device", false }, { "pages", false }, { "snapshot_rows", false },
 	{ "execution_rows", false }, { "bytes", false }, { "chunks", false },
 	{ "entries", false }, { "uuid", false }, { "device_name", false },
+	{ "headroom", false },
 };
 
 static int read_plane(struct addresses_plane *plane, const struct json_at *at,

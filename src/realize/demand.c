@@ -133,5 +133,5 @@ uint64_t demand_calls(const struct kvp_realization *r)
 			planes + (r->ranks[0].arena_bytes != 0) +
 			r->plan->nchunks + dedicated +
 			mappings * (2 + ranks)) +
-	       readers * (planes + 1);			/* free memory */
+	       readers * (planes + 1) + ranks;		/* free memory */
 }

@@ -51,6 +51,24 @@ static void write_addresses(struct strbuf *b, const struct kvp_realization *r,
 	strbuf_str(b, "}");
 }
 
+static void write_headroom(struct strbuf *b, const struct kvp_realization *r,
+			   uint32_t rank)
+{
+	uint64_t left;
+	struct kvp_cap cap = kvp_realization_cap(r, rank, &left);
+
+	strbuf_str(b, ",\"headroom\":{\"free_bytes\":");
+	strbuf_u64(b, left);
+	strbuf_str(b, ",\"cap_bytes\":");
+	if (cap.bounded)
+		strbuf_u64(b, cap.bytes);
+	else
+		strbuf_str(b, "null");
+	strbuf_str(b, ",\"term\":");
+	strbuf_json_string(b, kvp_cap_term_name(cap.term));
+	strbuf_str(b, "}");
+}
+
 static void write_rank(struct strbuf *b, const struct kvp_realization *r,
 		       uint32_t i)
 {
@@ -76,8 +94,20 @@ static void write_rank(struct strbuf *b, const struct kvp_realization *r,
 	strbuf_json_string(b, r->devices[i].uuid);
 	strbuf_str(b, ",\"device_name\":");
 	strbuf_json_string(b, r->devices[i].name);
+	write_headroom(b, r, k->rank);
 	write_addresses(b, r, k);
 	strbuf_str(b, "}");
+}
+
+/* The rank whose device has the least left: one cap is good for all. */
+static uint32_t least_left(const struct kvp_realization *r)
+{
+	uint32_t least = 0, i;
+
+	for (i = 1; i < r->nranks; i++)
+		if (r->ranks[i].left < r->ranks[least].left)
+			least = i;
+	return r->ranks[least].rank;
 }
 
 /* What all ranks together hold; only when all of them are realized. */
@@ -97,6 +127,7 @@ static void write_node(struct strbuf *b, const struct kvp_realization *r)
 	strbuf_u64(b, demand_bytes(r) * r->nranks);
 	strbuf_str(b, ",\"entries\":");
 	strbuf_u64(b, r->caller.entries);
+	write_headroom(b, r, least_left(r));
 	strbuf_str(b, "}");
 }
 

@@ -230,6 +230,16 @@ uint64_t kvp_realization_arena(const struct kvp_realization *r, uint32_t rank)
 	return k->arena;
 }
 
+struct kvp_cap kvp_realization_cap(const struct kvp_realization *r,
+				   uint32_t rank, uint64_t *free_bytes)
+{
+	const struct rank *k = find_rank(r, rank);
+
+	assert(k);
+	*free_bytes = k->left;
+	return kvp_cap_plan(&k->left, &r->options.cap);
+}
+
 enum kvp_state kvp_realization_state(const struct kvp_realization *r,
 				     uint32_t rank)
 {

@@ -42,6 +42,7 @@ struct rank {
 	size_t nreaders;
 	uint64_t *free;		/* free memory of the readers, before the
 				   first plane and after each */
+	uint64_t left;		/* free memory of the device at the end */
 };
 
 struct kvp_realization {

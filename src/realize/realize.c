@@ -296,6 +296,15 @@ static int step_check(struct kvp_realization *r, struct rank *k,
 		context_other(r, k, "checking", code, err) : code;
 }
 
+/* What everything that caches allocations has to share. */
+static int step_headroom(struct kvp_realization *r, struct rank *k,
+			 struct kvp_error *err)
+{
+	int code = call_memory(&r->caller, k->device, &k->left, err);
+
+	return code ? context_other(r, k, "headroom", code, err) : KVP_OK;
+}
+
 typedef int step_fn(struct kvp_realization *r, struct rank *k,
 		    struct kvp_error *err);
 
@@ -339,6 +348,9 @@ static int run(struct kvp_realization *r, struct kvp_error *err)
 		code = step_all(r, step_grant, KVP_GRANTED, true, err);
 	if (!code)
 		code = step_all(r, step_check, KVP_CHECKED, check, err);
+	if (!code)
+		code = step_all(r, step_headroom, r->ranks[0].state, false,
+				err);
 	if (!code)
 		code = publish(r, err);
 	for (i = 0; i < r->nranks && !code && r->published; i++)

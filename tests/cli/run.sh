@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 PATH=$bin:$PATH
 SAN=${SAN:-} LC_ALL=C
 export PATH SAN LC_ALL
-unset POSIXLY_CORRECT
+unset POSIXLY_CORRECT KVPLAN_ALLOC_CACHE_MAX_MB
 
 update=no
 if [ "${1:-}" = --update ]; then

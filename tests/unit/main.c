@@ -19,6 +19,7 @@ int main(void)
 		backend_host_suite, backend_fault_suite, owners_suite,
 		limits_suite, probe_suite,
 		realize_suite, addresses_suite,
+		headroom_suite, bytes_suite, unsized_suite,
 	};
 	SRunner *runner = srunner_create(NULL);
 	int run, failed;

@@ -35,6 +35,9 @@ Suite *limits_suite(void);
 Suite *probe_suite(void);
 Suite *realize_suite(void);
 Suite *addresses_suite(void);
+Suite *headroom_suite(void);
+Suite *bytes_suite(void);
+Suite *unsized_suite(void);
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);
