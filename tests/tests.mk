@@ -1,8 +1,9 @@
 # The tests.  Every program and script prints what failed and closes with
 # "N passed, N failed, N skipped"; tests/run.sh adds the lines up.
 
-TEST_OBJ = $(call obj,$(filter-out tests/fake/libcuda.c,$(call in,tests/fake)))
+TEST_OBJ = $(call obj,$(filter-out $(FAKE_SRC),$(call in,tests/fake)))
 # The stand-in driver, found by LD_LIBRARY_PATH=$(B)/fake.
+FAKE_SRC := $(filter tests/fake/libcuda%.c,$(call in,tests/fake))
 FAKE     := $(if $(CUDA_INC),$(B)/fake/libcuda.so.1)
 UNIT     := $(B)/tests/unit/unit
 # One program per file; they share tests/fake and the library.
@@ -22,10 +23,11 @@ gpu: all $(GPU) $(BENCH)                        ## the tests that need a GPU, te
 bench: all $(FAKE) $(BENCH)             ## speed, against jq in the same run
 	$(Q)B=$(B) sh tests/bench/bench.sh
 
-$(B)/fake/libcuda.so.1: $(B)/tests/fake/libcuda.o
+$(B)/fake/libcuda.so.1: $(call obj,$(FAKE_SRC)) tests/fake/libcuda.map
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $<
-$(B)/tests/fake/libcuda.o: CPP += $(CUDA_CPP)
+	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) -Wl,-soname,libcuda.so.1 \
+	  -Wl,--version-script,tests/fake/libcuda.map -o $@ $(filter %.o,$^)
+$(call obj,$(FAKE_SRC)): CPP += $(CUDA_CPP)
 $(UNIT): $(call obj,$(call in,tests/unit)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
 $(PROGRAMS) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)

@@ -1,8 +1,8 @@
 /*
  * Backends: what realizing needs from a memory system, as one table of
- * verbs.  Three exist: the host's memory (complete, so that all logic runs
- * without a GPU), the CUDA driver, and a fault backend that wraps another
- * one and makes chosen calls fail.
+ * verbs.  Four exist: the host's memory (complete, so that all logic runs
+ * without a GPU), the CUDA driver, a card on paper, and a fault backend that
+ * wraps another one and makes chosen calls fail.
  *
  *   reserve   address space                     unreserve
  *   create    physical memory of one device     release
@@ -128,7 +128,10 @@ struct kvp_backend_ops {
 			   struct kvp_error *err);
 	/*
 	 * A pool of its own on a device.  It keeps nothing that is given
-	 * back to it beyond the next synchronize of the device.
+	 * back to it beyond the next synchronize of the device, but for
+	 * the steps a system allocates in: the CUDA driver takes and gives
+	 * back a pool's memory in steps of 32 MiB (measured), and a step
+	 * stays while any block in it is in use.
 	 */
 	int (*pool_create)(struct kvp_backend *b, uint32_t device,
 			   kvp_pool *pool, struct kvp_error *err);
@@ -142,8 +145,10 @@ struct kvp_backend_ops {
 	 */
 	int (*allocate)(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 			uint64_t *address, struct kvp_error *err);
-	/* A whole block.  Its bytes are free for others, and counted so by
-	   memory, after the next synchronize of the device. */
+	/* A whole block.  After the next synchronize of the device its bytes
+	   are free for the pool and, in whole steps, for others; memory
+	   counts the latter.  Host and card have steps of a page and of a
+	   byte. */
 	int (*deallocate)(struct kvp_backend *b, kvp_pool pool,
 			  uint64_t address, struct kvp_error *err);
 	/* Give the backend back.  What it still holds is lost or leaked. */

@@ -265,6 +265,10 @@ const struct kvp_backend_ops cuda_ops = {
 	.fill = cuda_fill,
 	.match = cuda_match,
 	.synchronize = cuda_synchronize,
+	.pool_create = cuda_pool_create,
+	.pool_destroy = cuda_pool_destroy,
+	.allocate = cuda_allocate,
+	.deallocate = cuda_deallocate,
 	.close = cuda_close,
 };
 

@@ -13,6 +13,8 @@
 
 #include <kvplan/backend.h>
 
+#include "realize/pools.h"
+
 struct gpu {
 	CUdevice device;
 	CUcontext context;	/* NULL: not held */
@@ -40,6 +42,7 @@ struct cuda {
 	struct cuda_block *blocks;
 	struct cuda_piece *pieces;	/* of blocks, handed out */
 	size_t nblocks, npieces;
+	struct pools pools;	/* `system` is the CUmemoryPool */
 };
 
 /* One driver call; its text names it as the driver's manual does. */
@@ -109,6 +112,18 @@ int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 		 uint64_t *address, struct kvp_error *err);
 int cuda_unreserve(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		   struct kvp_error *err);
+
+/* backend_cuda_pool.c */
+int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
+		     struct kvp_error *err);
+int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+		      struct kvp_error *err);
+int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+		  uint64_t *address, struct kvp_error *err);
+int cuda_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
+		    struct kvp_error *err);
+/* Give back every block and destroy every pool, as far as that goes. */
+void cuda_pools_release(struct cuda *c);
 
 /* backend_cuda_open.c */
 void cuda_close(struct kvp_backend *b);

@@ -57,6 +57,7 @@ int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 	return cuda_leave(c, rc);
 }
 
+/* All streams of the context, so that the frees on it are done too. */
 int cuda_synchronize(struct kvp_backend *b, uint32_t device,
 		     struct kvp_error *err)
 {

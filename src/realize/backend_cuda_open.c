@@ -22,6 +22,7 @@ void cuda_close(struct kvp_backend *b)
 	uint32_t i;
 
 	cuda_settle(c);
+	cuda_pools_release(c);
 	if ((c->buffers[0] || c->buffers[1]) && !cuda_enter(c, 0, NULL)) {
 		for (i = 0; i < 2; i++)
 			if (c->buffers[i])

@@ -140,8 +140,11 @@ static int host_memory(struct kvp_backend *b, uint32_t device,
 static int host_synchronize(struct kvp_backend *b, uint32_t device,
 			    struct kvp_error *err)
 {
+	struct host *h = host_of(b);
+	int code = host_check_device(h, "synchronize", device, err);
+
 	/* The processor's own writes are done when they return. */
-	return host_check_device(host_of(b), "synchronize", device, err);
+	return code ? code : host_pools_settle(h, device, err);
 }
 
 /* Address space. */
@@ -285,6 +288,7 @@ static void host_close(struct kvp_backend *b)
 
 	tdestroy(h->mappings, free);
 	tdestroy(h->reservations, free_reservation);
+	host_pools_release(h);
 	for (i = 0; i < b->devices; i++)
 		if (h->files[i].fd >= 0)
 			close(h->files[i].fd);
@@ -309,6 +313,10 @@ static const struct kvp_backend_ops host_ops = {
 	.fill = host_fill,
 	.match = host_match,
 	.synchronize = host_synchronize,
+	.pool_create = host_pool_create,
+	.pool_destroy = host_pool_destroy,
+	.allocate = host_allocate,
+	.deallocate = host_deallocate,
 	.close = host_close,
 };
 

@@ -26,6 +26,9 @@ struct host_alive {
 	uint64_t handles;	/* memory not given back: not released, or
 				   released and still mapped */
 	uint64_t resident_bytes;	/* all memfds, as the kernel counts */
+	uint64_t pools;
+	uint64_t blocks;	/* of pools: in use, or given back and not
+				   synchronized yet */
 };
 
 void host_alive(const struct kvp_backend *b, struct host_alive *alive);

@@ -1,7 +1,7 @@
 /*
  * What the files of the host backend share: backend_host.c (devices, address
- * space), host_memory.c (handles), host_map.c (mappings and access) and
- * host_kernel.c (the kernel's numbers and errors).
+ * space), host_memory.c (handles), host_map.c (mappings and access),
+ * host_pool.c (pools) and host_kernel.c (the kernel's numbers and errors).
  *
  * Every device is one sparse memfd and every handle a range of it, so two
  * mappings of a handle share memory physically.  Reservations and mappings
@@ -13,6 +13,7 @@
 #define KVPLAN_REALIZE_HOST_H
 
 #include "realize/backend_host.h"
+#include "realize/pools.h"
 
 /* No slot. */
 #define HOST_NONE UINT32_MAX
@@ -51,6 +52,7 @@ struct host {
 	uint64_t granularity;
 	void *reservations;	/* tree of struct host_range */
 	void *mappings;		/* tree of struct host_mapping, host_map.c */
+	struct pools pools;
 	struct host_slot *slots;
 	uint32_t nslots;
 	uint32_t unused;	/* first unused slot */
@@ -120,5 +122,21 @@ int host_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 int host_match(struct kvp_backend *b, uint32_t device, uint64_t address,
 	       uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
 	       struct kvp_error *err);
+
+/* host_pool.c */
+int host_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
+		     struct kvp_error *err);
+int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+		      struct kvp_error *err);
+int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+		  uint64_t *address, struct kvp_error *err);
+int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
+		    struct kvp_error *err);
+/*
+ * Really give back what a device's pools took back.  What the kernel does
+ * not take stays pending.  KVP_EEXHAUSTED: no map left to split one.
+ */
+int host_pools_settle(struct host *h, uint32_t device, struct kvp_error *err);
+void host_pools_release(struct host *h);
 
 #endif

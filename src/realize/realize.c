@@ -349,8 +349,7 @@ static int run(struct kvp_realization *r, struct kvp_error *err)
 	if (!code)
 		code = step_all(r, step_check, KVP_CHECKED, check, err);
 	if (!code)
-		code = step_all(r, step_headroom, r->ranks[0].state, false,
-				err);
+		code = step_all(r, step_headroom, KVP_PUBLISHED, false, err);
 	if (!code)
 		code = publish(r, err);
 	for (i = 0; i < r->nranks && !code && r->published; i++)

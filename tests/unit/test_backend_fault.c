@@ -11,7 +11,7 @@
 
 #include "unit/unit.h"
 
-#define VERBS 14
+#define VERBS 18
 
 static struct {
 	struct kvp_backend base;
@@ -24,7 +24,7 @@ static const struct kvp_grant granted_to = { 1, KVP_READ };
 
 /* Every argument is one of these numbers. */
 enum { DEVICE = 1, OWNER = 2, ADDRESS = 0x10000, BYTES = 4096, HANDLE = 77,
-       PATTERN = 0x01020304 };
+       PATTERN = 0x01020304, POOL = 99 };
 
 #define COUNT(bit)							\
 	do {								\
@@ -189,6 +189,46 @@ static int stub_synchronize(struct kvp_backend *b, uint32_t device,
 	return KVP_EEXHAUSTED;
 }
 
+static int stub_pool_create(struct kvp_backend *b, uint32_t device,
+			    kvp_pool *pool, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(14);
+	ck_assert_uint_eq(device, DEVICE);
+	*pool = 1;
+	return KVP_OK;
+}
+
+static int stub_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+			     struct kvp_error *err)
+{
+	(void)err;
+	COUNT(15);
+	ck_assert_uint_eq(pool, POOL);
+	return KVP_OK;
+}
+
+static int stub_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+			 uint64_t *address, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(16);
+	ck_assert_uint_eq(pool, POOL);
+	ck_assert_uint_eq(bytes, BYTES);
+	*address = 1;
+	return KVP_OK;
+}
+
+static int stub_deallocate(struct kvp_backend *b, kvp_pool pool,
+			   uint64_t address, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(17);
+	ck_assert_uint_eq(pool, POOL);
+	ck_assert_uint_eq(address, ADDRESS);
+	return KVP_OK;
+}
+
 static void stub_close(struct kvp_backend *b)
 {
 	ck_assert_ptr_eq(b, &stub.base);
@@ -198,7 +238,9 @@ static void stub_close(struct kvp_backend *b)
 static const struct kvp_backend_ops stub_ops = {
 	stub_device, stub_peer, stub_memory, stub_reserve, stub_unreserve,
 	stub_create, stub_release, stub_map, stub_unmap, stub_grant,
-	stub_granted, stub_fill, stub_match, stub_synchronize, stub_close,
+	stub_granted, stub_fill, stub_match, stub_synchronize,
+	stub_pool_create, stub_pool_destroy, stub_allocate, stub_deallocate,
+	stub_close,
 };
 
 static struct kvp_fault fault;
@@ -220,6 +262,31 @@ static void close_fault(void)
 {
 	kvp_backend_close(b);
 	ck_assert_int_eq(stub.closed, 0);
+}
+
+/* The verbs of pools, likewise. */
+static int call_pool(int bit, uint64_t *out, struct kvp_error *err)
+{
+	const struct kvp_backend_ops *ops = b->ops;
+	int code = -1;
+
+	switch (bit) {
+	case 14:
+		code = ops->pool_create(b, DEVICE, out, err);
+		break;
+	case 15:
+		code = ops->pool_destroy(b, POOL, err);
+		break;
+	case 16:
+		code = ops->allocate(b, POOL, BYTES, out, err);
+		break;
+	case 17:
+		code = ops->deallocate(b, POOL, ADDRESS, err);
+		break;
+	default:
+		ck_abort();
+	}
+	return code;
 }
 
 /* Call one verb.  *out is 1 after a success of one with a result, else 0. */
@@ -280,7 +347,8 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 		code = ops->synchronize(b, DEVICE, err);
 		break;
 	default:
-		ck_abort();
+		code = call_pool(bit, out, err);
+		break;
 	}
 	return code;
 }
@@ -288,18 +356,21 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 static const char *const names[VERBS] = {
 	"device", "peer", "memory", "reserve", "unreserve", "create",
 	"release", "map", "unmap", "grant", "granted", "fill", "match",
-	"synchronize",
+	"synchronize", "pool_create", "pool_destroy", "allocate",
+	"deallocate",
 };
 static const enum kvp_op bits[VERBS] = {
 	KVP_OP_DEVICE, KVP_OP_PEER, KVP_OP_MEMORY, KVP_OP_RESERVE,
 	KVP_OP_UNRESERVE, KVP_OP_CREATE, KVP_OP_RELEASE, KVP_OP_MAP,
 	KVP_OP_UNMAP, KVP_OP_GRANT, KVP_OP_GRANTED, KVP_OP_FILL,
-	KVP_OP_MATCH, KVP_OP_SYNCHRONIZE,
+	KVP_OP_MATCH, KVP_OP_SYNCHRONIZE, KVP_OP_POOL_CREATE,
+	KVP_OP_POOL_DESTROY, KVP_OP_ALLOCATE, KVP_OP_DEALLOCATE,
 };
 
 static bool has_result(int bit)
 {
-	return bit < 4 || bit == 5 || bit == 10 || bit == 12;
+	return bit < 4 || bit == 5 || bit == 10 || bit == 12 || bit == 14 ||
+	       bit == 16;
 }
 
 static void check_passes(int bit)

@@ -8,12 +8,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "realize/backend_host.h"
 #include "realize/backend_util.h"
-#include "unit/unit.h"
+#include "unit/host.h"
 
 /* The granularity: larger than a page, so that alignment is seen. */
 #define G UINT64_C(65536)
@@ -32,27 +31,6 @@ static void close_host(void)
 {
 	kvp_backend_close(b);
 }
-
-#define check_ok(call)							\
-	do {								\
-		int check_code = call;					\
-									\
-		ck_assert_msg(!check_code, "%s", err.text);		\
-	} while (0)
-
-/* Refused by the driver, with this in the text and nothing else alive. */
-#define check_refused(call, part)					\
-	do {								\
-		struct host_alive check_before, check_after;		\
-									\
-		host_alive(b, &check_before);				\
-		ck_assert_int_eq(call, KVP_EDRIVER);			\
-		ck_assert_int_eq(err.code, KVP_EDRIVER);		\
-		ck_assert_msg(strstr(err.text, part), "%s", err.text);	\
-		host_alive(b, &check_after);				\
-		ck_assert_mem_eq(&check_before, &check_after,		\
-				 sizeof(check_before));			\
-	} while (0)
 
 static uint64_t reserve(uint64_t bytes)
 {
@@ -815,20 +793,6 @@ START_TEST(closing_gives_everything_back)
 }
 END_TEST
 
-/* In a child: its maps run out, its limits hold. */
-static void in_child(int (*run)(void))
-{
-	int status;
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (!pid)
-		_exit(run());
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status),
-		      "the child ended with 0x%x", (unsigned)status);
-}
-
 /* One handle over and over takes one map each.  Answers a line on failure. */
 static int map_until_refused(void)
 {
@@ -865,7 +829,7 @@ START_TEST(running_out_of_maps_is_named_and_can_be_undone)
 	ck_assert_uint_lt(host_maps_used(), limit);
 	/* Where the limit is high this would take long. */
 	if (limit <= 300000)
-		in_child(map_until_refused);
+		host_in_child(map_until_refused);
 }
 END_TEST
 
@@ -885,7 +849,7 @@ static int limit_memory(void)
 
 START_TEST(a_limit_on_address_space_limits_free_memory)
 {
-	in_child(limit_memory);
+	host_in_child(limit_memory);
 }
 END_TEST
 
