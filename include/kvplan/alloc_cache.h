@@ -10,6 +10,9 @@
  *               <--get--                                  |
  *                            free for others <--synchronize
  *
+ * Least recently used is what was put back first.  A get takes the block of
+ * its size that was put back last.
+ *
  * Memory comes from a pool of the cache's own (the backend's pool verbs; on
  * CUDA stream-ordered, release threshold 0).  What is evicted counts as
  * free only after a synchronize: until then it is `pending`.
@@ -21,11 +24,14 @@
  *
  * A pinned block has its address baked into something that will use it
  * again, such as a captured graph.  Held and pinned, it is neither evicted
- * nor handed out until it is unpinned, and is counted apart.
+ * nor handed out until it is unpinned, and is counted apart.  Unpinned it is
+ * filed anew, as if it were put back then.
  *
  * One thread at a time.  Errors of the backend's verbs are passed on:
  * KVP_EEXHAUSTED, KVP_EDRIVER, KVP_ENOMEM.  A block whose giving back failed
- * stays held; nothing is given back twice.
+ * stays held, as the most recently used one; nothing is given back twice.
+ * Evicting ends there and goes on with the next block at the next occasion,
+ * draining goes through all blocks and passes the first error on.
  */
 #ifndef KVPLAN_ALLOC_CACHE_H
 #define KVPLAN_ALLOC_CACHE_H
@@ -49,13 +55,13 @@ struct kvp_alloc_cache_counters {
 	uint64_t live_bytes;	/* handed out */
 	uint64_t live_blocks;
 	uint64_t pending_bytes;	/* given back, not free before a synchronize */
-	struct kvp_cap cap;	/* as set last */
+	struct kvp_cap cap;	/* as set last; before that, 0 bytes */
 	uint64_t pinned_over_cap_bytes;	/* pinned_bytes less the cap, or 0 */
 	uint64_t sizes;		/* distinct sizes filed, pinned or not */
 	uint64_t steps;		/* ended so far */
 	/* Since the last step ended. */
 	uint64_t hits;
-	uint64_t misses;
+	uint64_t misses;	/* whether or not a new block came of it */
 	uint64_t freed_bytes;	/* evicted, drained, or too large to file */
 	/* Since the beginning. */
 	uint64_t hits_total;
@@ -78,16 +84,17 @@ struct kvp_alloc_cache_options {
 };
 
 /*
- * A cache over one device of a backend, which must outlive it.  On failure
- * *c is NULL and no pool is left.
+ * A cache over one device of a backend, which must outlive it.  Arms, unless
+ * it begins disabled.  On failure *c is NULL and no pool is left.
  */
 int kvp_alloc_cache_new(struct kvp_alloc_cache **c, struct kvp_backend *b,
 			const struct kvp_alloc_cache_options *options,
 			struct kvp_error *err);
 
 /*
- * A block of exactly `bytes` bytes.  KVP_EINPUT for 0 bytes.  On failure
- * *address is untouched and nothing has changed but the misses.
+ * A block of exactly `bytes` bytes.  KVP_EINPUT for 0 bytes, not counted as
+ * a miss.  On failure *address is untouched and nothing has changed but the
+ * misses.
  */
 int kvp_alloc_cache_get(struct kvp_alloc_cache *c, uint64_t bytes,
 			uint64_t *address, struct kvp_error *err);
@@ -109,11 +116,15 @@ int kvp_alloc_cache_set_cap(struct kvp_alloc_cache *c,
 
 /*
  * Synchronize, read what is free, plan the cap and set it.  A reading that
- * fails is no reading: 1 GiB, and no error.
+ * fails is no reading: 1 GiB, and no error.  Where synchronizing fails the
+ * cap stays what it was.
  */
 int kvp_alloc_cache_arm(struct kvp_alloc_cache *c, struct kvp_error *err);
 
-/* Turn caching on, which arms, or off, which drains. */
+/*
+ * Turn caching on, which arms, or off, which drains.  Where synchronizing
+ * fails it is not turned on; off it is turned in any case.
+ */
 int kvp_alloc_cache_enable(struct kvp_alloc_cache *c, bool on,
 			   struct kvp_error *err);
 
@@ -126,10 +137,13 @@ int kvp_alloc_cache_pin(struct kvp_alloc_cache *c, uint64_t address,
 int kvp_alloc_cache_unpin(struct kvp_alloc_cache *c, uint64_t address,
 			  struct kvp_error *err);
 
-/* End a step: synchronize where bytes are pending, arm when due, report. */
+/*
+ * End a step: synchronize where bytes are pending, arm when due and caching
+ * is on, report.  The step has ended whatever the answer.
+ */
 int kvp_alloc_cache_step(struct kvp_alloc_cache *c, struct kvp_error *err);
 
-/* Give back everything held but what is pinned, and synchronize. */
+/* Give back everything held, pinned blocks apart, and synchronize. */
 int kvp_alloc_cache_drain(struct kvp_alloc_cache *c, struct kvp_error *err);
 
 void kvp_alloc_cache_counters(const struct kvp_alloc_cache *c,
@@ -138,7 +152,8 @@ void kvp_alloc_cache_counters(const struct kvp_alloc_cache *c,
 /*
  * Drain, destroy the pool, free.  KVP_EBUSY: blocks are handed out or
  * pinned; nothing has changed.  KVP_ESTUCK: the backend would not take
- * everything back; the cache is freed all the same.  NULL is fine.
+ * everything back, or not synchronize; the cache is freed all the same, and
+ * blocks that were not taken leave their pool behind.  NULL is fine.
  */
 int kvp_alloc_cache_free(struct kvp_alloc_cache *c, struct kvp_error *err);
 

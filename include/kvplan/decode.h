@@ -3,12 +3,22 @@
  * to it, step by step.
  *
  * Every step asks for `sizes` tensors, one after the other, and puts each
- * back before the next: step_bytes in all.  With `grow` every tensor is one
- * token longer than in the step before, so no size is ever asked for twice.
- * With `preallocate` the tensors are allocated once, at their size in the
- * last step, and written in place: no step allocates anything.
- * live_bytes is one block that stays handed out from the first step to the
- * last: what else the engine holds.
+ * back before the next: step_bytes in all, and what they grow by.  Tensor i,
+ * from 0, of step s, from 1, has
+ *
+ *   step_bytes/sizes + [i < step_bytes % sizes] + GRAIN * n  bytes, where
+ *
+ *   n = (s - 1) * sizes + i   with `grow`: every tensor is one token longer
+ *                             than in the step before, and no size is ever
+ *                             asked for twice
+ *   n = i                     otherwise: every step asks for the same
+ *                             `sizes` distinct sizes
+ *
+ * With `preallocate` the tensors are allocated once, before step 1, at their
+ * size in the last step, and written in place: no step allocates anything.
+ * They are put back after the last step.
+ * live_bytes is one block that stays handed out from before step 1 to after
+ * the last: what else the engine holds.  It is the first to be asked for.
  */
 #ifndef KVPLAN_DECODE_H
 #define KVPLAN_DECODE_H
@@ -19,24 +29,25 @@
 extern "C" {
 #endif
 
-/* Bytes that a token adds to a tensor, times the tensors: so that no two
-   tensors of any step have the same size.  Assumed. */
+/* GRAIN: what a token adds to a tensor is this times `sizes`, so that no two
+   tensors of any steps have the same size.  Assumed. */
 #define KVP_DECODE_GRAIN_BYTES 16
 
 struct kvp_decode {
 	uint64_t step_bytes;	/* of one step's tensors, before they grow */
 	uint32_t sizes;		/* tensors of a step, 1..4096 */
-	uint64_t live_bytes;
+	uint64_t live_bytes;	/* 0: none */
 	uint64_t steps;
 	bool grow;
 	bool preallocate;
 };
 
-/* What a step left behind. */
+/* What a step left behind, after kvp_alloc_cache_step(). */
 struct kvp_decode_row {
 	uint64_t step;		/* from 1 */
 	uint64_t free_bytes;	/* the backend's reading */
-	struct kvp_alloc_cache_counters counters;	/* of this step */
+	/* Its hits, misses and freed bytes are those of this step. */
+	struct kvp_alloc_cache_counters counters;
 };
 
 typedef void kvp_decode_row_fn(void *cookie, const struct kvp_decode_row *row);
@@ -45,21 +56,25 @@ struct kvp_decode_result {
 	uint64_t steps;		/* ended */
 	bool exhausted;		/* out of memory in step steps + 1 */
 	uint32_t tensor;	/* asked for then, from 1; 0: before step 1 */
-	uint64_t wanted_bytes;
+	uint64_t wanted_bytes;	/* 0 where it was not */
 	uint64_t free_bytes;	/* then, or at the end */
-	uint64_t held_most_bytes;
+	uint64_t held_most_bytes;	/* after any put or step */
 	uint64_t sizes_most;
 	uint64_t freed_bytes;	/* evicted in all */
 	uint64_t first_freed_step;	/* 0: nothing was */
-	struct kvp_alloc_cache_counters counters;	/* then, or at the end */
+	/* Then, or at the end; hits, misses and freed bytes as in a row, of
+	   the step that ran out of memory or the last. */
+	struct kvp_alloc_cache_counters counters;
 };
 
 /*
  * Run the workload.  The cache must have nothing handed out; afterwards it
- * has nothing handed out again.  `row` may be NULL.  Running out of memory
- * is an answer, not an error: KVP_OK with result->exhausted.
- * Errors: KVP_EINPUT for sizes the struct does not allow or a step_bytes
- * below `sizes`, and those of the cache.
+ * has nothing handed out again.  "Then" and "at the end" are before that is
+ * put back.  `row` may be NULL.  Running out of memory is an answer, not an
+ * error: KVP_OK with result->exhausted.
+ * Errors: KVP_EINPUT for sizes the struct does not allow, a step_bytes below
+ * `sizes`, or tensors of more than 2^53 - 1 bytes in all steps together; and
+ * those of the cache and of reading free memory.  *result is of no use then.
  */
 int kvp_decode_run(struct kvp_alloc_cache *c, struct kvp_backend *b,
 		   uint32_t device, const struct kvp_decode *decode,

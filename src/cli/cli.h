@@ -31,6 +31,7 @@ struct command {
 	const struct opt *opts;
 	size_t nopts;
 	int (*run)(const struct command *self, int argc, char **argv);
+	const struct command *sub;	/* "NAME WORD", or NULL */
 };
 
 extern const struct command cmd_headroom;

@@ -86,8 +86,8 @@ static const char *why(enum kvp_cap_term term)
 		[KVP_CAP_FLOOR] = "the floor, 64 MiB",
 		[KVP_CAP_EIGHTH] = "an eighth of what is free",
 		[KVP_CAP_CEILING] = "the ceiling, 1 GiB",
-		[KVP_CAP_NO_READING] = "what is free is not known; give "
-				       "--free or --gpus",
+		[KVP_CAP_NO_READING] =
+			"what is free is not known; give --free or --gpus",
 		[KVP_CAP_OVERRIDE] = "the override",
 	};
 
@@ -205,8 +205,7 @@ static int run(const struct command *self, int argc, char **argv)
 	int got, exit;
 
 	if (argc > 1 && !strcmp(argv[1], "simulate"))
-		return cmd_headroom_simulate.run(&cmd_headroom_simulate,
-						 argc - 1, argv + 1);
+		return self->sub->run(self->sub, argc - 1, argv + 1);
 	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
 		if (got == HELP) {
 			opt_help(self);
@@ -239,4 +238,5 @@ const struct command cmd_headroom = {
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run,
+	.sub = &cmd_headroom_simulate,
 };

@@ -53,6 +53,9 @@ static int help(int argc, char **argv)
 	command = find(argv[1]);
 	if (!command)
 		return KVP_EXIT_INPUT;
+	if (argc > 2 && command->sub &&
+	    !strcmp(argv[2], command->sub->name + strlen(command->name) + 1))
+		command = command->sub;
 	opt_help(command);
 	return KVP_EXIT_YES;
 }

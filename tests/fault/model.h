@@ -109,7 +109,8 @@ static const struct model_verb model_verbs[] = {
 	{ "map", "unmap", MODEL_AT(MAPPED) | MODEL_AT(GRANTED) },
 	{ "device", NULL, MODEL_AT(IDLE) },
 	{ "peer", NULL, MODEL_AT(IDLE) },
-	{ "memory", NULL, MODEL_AT(IDLE) | MODEL_AT(GRANTED) },
+	{ "memory", NULL, MODEL_AT(IDLE) | MODEL_AT(GRANTED) |
+	  MODEL_AT(PUBLISHED) },
 	{ "grant", NULL, MODEL_AT(GRANTED) },
 	{ "granted", NULL, MODEL_AT(GRANTED) | MODEL_AT(CHECKED) },
 	{ "fill", NULL, MODEL_AT(CHECKED) },

@@ -437,6 +437,114 @@ static int run_file_read(struct kvp_error *err)
 	return code;
 }
 
+/*
+ * Only getting takes memory: what is handed out can be put back, evicted and
+ * drained while there is none.  More blocks than the first table of addresses
+ * has room for.
+ */
+static int run_alloc_cache(struct kvp_error *err)
+{
+	const struct kvp_alloc_cache_options options = {
+		.override = { true, true, 2000 },
+	};
+	struct kvp_alloc_cache *c = (struct kvp_alloc_cache *)&world;
+	struct kvp_backend *b = (struct kvp_backend *)&world;
+	uint64_t address[200], n = 0;
+	int code = kvp_backend_card(&b, UINT64_C(1) << 20, err);
+
+	if (code) {
+		demand(!b, "backend is not NULL");
+		return code;
+	}
+	code = kvp_alloc_cache_new(&c, b, &options, err);
+	demand(!c == !!code, "cache is not as expected");
+	while (!code && n < 200) {
+		code = kvp_alloc_cache_get(c, n / 2 + 1, &address[n], err);
+		n += !code;
+	}
+	while (n)
+		demand(!kvp_alloc_cache_put(c, address[--n], NULL),
+		       "putting back takes memory");
+	demand(!c || !kvp_alloc_cache_step(c, NULL), "a step takes memory");
+	demand(!kvp_alloc_cache_free(c, NULL), "freeing takes memory");
+	kvp_backend_close(b);
+	return code;
+}
+
+static int run_decode(struct kvp_error *err)
+{
+	const struct kvp_decode decode = { .step_bytes = 1000, .sizes = 3,
+		.live_bytes = 10, .steps = 5, .grow = true };
+	const struct kvp_alloc_cache_options options = {
+		.override = { true, true, 2000 },
+	};
+	struct kvp_decode_result result;
+	struct kvp_alloc_cache *c = NULL;
+	struct kvp_backend *b;
+	int code = kvp_backend_card(&b, UINT64_C(1) << 20, err);
+
+	if (!code)
+		code = kvp_alloc_cache_new(&c, b, &options, err);
+	if (!code)
+		code = kvp_decode_run(c, b, 0, &decode, NULL, NULL, &result,
+				      err);
+	demand(code || (!result.exhausted && result.steps == 5),
+	       "the result is not as expected");
+	demand(!kvp_alloc_cache_free(c, NULL), "something is handed out");
+	kvp_backend_close(b);
+	return code;
+}
+
+/* So many blocks that their table grows. */
+#define BLOCKS 70
+
+/* On failure there is nothing to give back but what came before. */
+static int take_blocks(struct kvp_backend *b, kvp_pool pool, int *n,
+		       uint64_t *at, struct kvp_error *err)
+{
+	int code = KVP_OK;
+
+	for (*n = 0; !code && *n < BLOCKS; *n += !code) {
+		at[*n] = 1;
+		code = b->ops->allocate(b, pool, 1, &at[*n], err);
+		demand(!code || at[*n] == 1, "an address is written");
+	}
+	return code;
+}
+
+static int run_pools(struct kvp_error *err)
+{
+	struct kvp_backend *b = (struct kvp_backend *)&world;
+	uint64_t at[BLOCKS], none = 1;
+	kvp_pool pool = 1000;
+	int n, code = kvp_backend_host(&b, 1, 65536, err);
+
+	if (code) {
+		demand(!b, "the backend is not NULL");
+		return code;
+	}
+	code = b->ops->pool_create(b, 0, &pool, err);
+	demand(!code || pool == 1000, "a pool is written");
+	if (code)
+		goto done;
+	code = take_blocks(b, pool, &n, at, err);
+	memory.paused = true;
+	demand(b->ops->allocate(b, pool, UINT64_MAX, &none, NULL) ==
+	       KVP_EEXHAUSTED && none == 1, "there is memory without end");
+	memory.paused = false;
+	/* Half are given back, the others left to close. */
+	while (n-- > BLOCKS / 2)
+		demand(!b->ops->deallocate(b, pool, at[n], NULL),
+		       "a block is not taken back");
+	demand(!b->ops->synchronize(b, 0, NULL), "does not synchronize");
+	while (n-- > BLOCKS / 4)
+		demand(!b->ops->deallocate(b, pool, at[n], NULL),
+		       "a block is not taken back");
+done:
+	kvp_backend_close(b);
+	return code;
+}
+
 struct operation {
 	const char *name;
 	int (*run)(struct kvp_error *err);
@@ -519,6 +627,9 @@ static const struct operation operations[] = {
 	{ "verify a bad plan", run_verify_bad, false },
 	{ "file write", run_file_write, true },
 	{ "file read", run_file_read, false },
+	{ "pools", run_pools, false },
+	{ "allocation cache", run_alloc_cache, false },
+	{ "decode workload", run_decode, false },
 };
 
 /* Nothing fails yet; what does fail ends the program. */

@@ -16,10 +16,13 @@ int main(void)
 		geometry_error_suite, base_chunks_suite, compare_suite,
 		plan_suite, pack_suite, layout_suite, verify_suite,
 		alias_check_suite,
-		backend_host_suite, backend_fault_suite, owners_suite,
+		backend_host_suite, host_pool_suite, backend_fault_suite,
+		owners_suite,
 		limits_suite, probe_suite,
 		realize_suite, addresses_suite,
+		card_suite, alloc_cache_suite, decode_suite,
 		headroom_suite, bytes_suite, unsized_suite,
+		size_suite, size_random_suite,
 	};
 	SRunner *runner = srunner_create(NULL);
 	int run, failed;

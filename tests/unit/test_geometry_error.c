@@ -12,6 +12,7 @@
 
 #define KNOWN "unknown key; known here: "
 #define TWICE "given twice; one of them must go"
+#define UNSIZED "missing; state it, or let kvplan size compute it"
 #define MISSING "missing; this key is required"
 #define NO_FORMAT "missing; \"kvplan/geometry/1\" or \"kvplan/plan/1\" " \
 	"says what this is"
@@ -100,9 +101,9 @@ START_TEST(missing_keys_are_named)
 	static const struct fault faults[] = {
 		{ "format=", KVP_EINPUT, "/format: " NO_FORMAT },
 		{ "name=", KVP_EINPUT, "/name: " MISSING },
-		{ "pages=", KVP_EINPUT, "/pages: " MISSING },
+		{ "pages=", KVP_EINPUT, "/pages: " UNSIZED },
 		{ "page_tokens=", KVP_EINPUT, "/page_tokens: " MISSING },
-		{ "snapshot_rows=", KVP_EINPUT, "/snapshot_rows: " MISSING },
+		{ "snapshot_rows=", KVP_EINPUT, "/snapshot_rows: " UNSIZED },
 		{ "execution_rows=", KVP_EINPUT, "/execution_rows: " MISSING },
 		{ "row_bytes=", KVP_EINPUT, "/row_bytes: missing; there are 3 "
 		  "rows, say how many bytes each has" },

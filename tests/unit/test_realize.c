@@ -927,6 +927,42 @@ START_TEST(a_realization_can_be_made_again_on_the_same_backend)
 }
 END_TEST
 
+/* The least is that of neither the first nor the last. */
+static int uneven_memory(struct kvp_backend *b, uint32_t device,
+			 uint64_t *free_bytes, struct kvp_error *err)
+{
+	static const uint64_t mib[] = { 9000, 400, 200, 9000 };
+
+	(void)b;
+	(void)err;
+	*free_bytes = mib[device] << 20;
+	return KVP_OK;
+}
+
+START_TEST(the_device_with_the_least_left_sets_the_published_cap)
+{
+	struct rig rig;
+	struct kvp_cap cap;
+	uint64_t left;
+	char *text;
+	size_t len;
+
+	rig_new(&rig, "ranks=4;dcp_group_size=2", KVP_MERGE_ROW, 4);
+	rig.ops.memory = uneven_memory;
+	rig_hold(&rig);
+	cap = kvp_realization_cap(rig.r, 1, &left);
+	ck_assert_uint_eq(left, UINT64_C(400) << 20);
+	ck_assert_uint_eq(cap.bytes, UINT64_C(64) << 20);
+	ck_assert_int_eq(kvp_realization_write(rig.r, false, &text, &len,
+					       NULL), KVP_OK);
+	ck_assert_ptr_nonnull(strstr(strstr(text, "\"capacity\":"),
+		"\"headroom\":{\"free_bytes\":209715200,"
+		"\"cap_bytes\":67108864,\"term\":\"floor\"}},"));
+	free(text);
+	rig_release(&rig);
+}
+END_TEST
+
 Suite *realize_suite(void)
 {
 	Suite *suite = suite_create("realize");
@@ -970,6 +1006,8 @@ Suite *realize_suite(void)
 		4);
 	tcase_add_loop_test(held, calls_done_reaches_calls_total, 0, 3);
 	tcase_add_test(held, preflight_tells_the_rank_it_asks_about);
+	tcase_add_test(held,
+		the_device_with_the_least_left_sets_the_published_cap);
 	tcase_add_test(held, devices_are_given_rank_by_rank);
 	tcase_add_loop_test(held, only_a_whole_plan_has_a_capacity, 0, PARTS);
 	tcase_add_test(held, recorded_addresses_are_got_or_realizing_fails);

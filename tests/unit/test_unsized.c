@@ -78,19 +78,6 @@ START_TEST(it_is_written_without_them_and_read_again)
 }
 END_TEST
 
-START_TEST(who_needs_pages_says_that_sizing_gives_them)
-{
-	struct fault faults[] = {
-		{ "pages=", KVP_EINPUT, "/pages: missing; state it, or let "
-		  "kvplan size compute it" },
-		{ "snapshot_rows=", KVP_EINPUT, "/snapshot_rows: missing; "
-		  "state it, or let kvplan size compute it" },
-	};
-
-	CHECK_FAULTS(faults);
-}
-END_TEST
-
 START_TEST(it_is_not_planned)
 {
 	static const char *const changes[] = {
@@ -152,7 +139,6 @@ Suite *unsized_suite(void)
 	tcase_add_test(tests, pages_and_snapshot_rows_may_be_missing);
 	tcase_add_test(tests, rows_keep_their_bytes_before_there_are_any);
 	tcase_add_test(tests, it_is_written_without_them_and_read_again);
-	tcase_add_test(tests, who_needs_pages_says_that_sizing_gives_them);
 	tcase_add_test(tests, it_is_not_planned);
 	tcase_add_test(tests, wrong_values_are_refused_all_the_same);
 	tcase_add_test(tests, what_is_stated_and_what_is_not_differ);

@@ -29,15 +29,21 @@ Suite *layout_suite(void);
 Suite *verify_suite(void);
 Suite *alias_check_suite(void);
 Suite *backend_host_suite(void);
+Suite *host_pool_suite(void);
 Suite *backend_fault_suite(void);
 Suite *owners_suite(void);
 Suite *limits_suite(void);
 Suite *probe_suite(void);
 Suite *realize_suite(void);
 Suite *addresses_suite(void);
+Suite *card_suite(void);
+Suite *alloc_cache_suite(void);
+Suite *decode_suite(void);
 Suite *headroom_suite(void);
 Suite *bytes_suite(void);
 Suite *unsized_suite(void);
+Suite *size_suite(void);
+Suite *size_random_suite(void);
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);

@@ -1,0 +1,343 @@
+/*
+ * A simulation as a table for people, or as one JSON object.  Written bit by
+ * bit: there may be a million rows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/simulate.h"
+
+/* Rows that are always printed, from step 1 on. */
+#define FIRST_ROWS 3
+
+/* Written when it has grown so far. */
+#define FLUSH_BYTES 65536
+
+#define MIB (UINT64_C(1) << 20)
+#define M(bytes) mib(bytes).text
+
+static const char *const cap_words[] = {
+	[SIMULATE_POLICY] = "policy", [SIMULATE_STATED] = "stated",
+	[SIMULATE_UNBOUNDED] = "unbounded", [SIMULATE_OFF] = "off",
+};
+
+/* "1,024.0", to the nearest tenth. */
+static struct number mib(uint64_t bytes)
+{
+	uint64_t tenths = (bytes % MIB * 20 / MIB + 1) / 2;
+	struct number n = out_number(bytes / MIB + tenths / 10);
+	size_t used;
+
+	used = strlen(n.text);
+	snprintf(n.text + used, sizeof(n.text) - used, ".%d",
+		 (int)(tenths % 10));
+	return n;
+}
+
+/* "0.9 MiB", or "700 bytes" where that would be 0.0. */
+static void add_amount(struct strbuf *t, uint64_t bytes)
+{
+	if (bytes && bytes <= MIB / 20)
+		strbuf_printf(t, "%s byte%s", out_number(bytes).text,
+			      bytes == 1 ? "" : "s");
+	else
+		strbuf_printf(t, "%s MiB", M(bytes));
+}
+
+static void flush(struct simulation *s)
+{
+	struct kvp_error err;
+	char *text;
+	size_t len;
+	int code = strbuf_detach(&s->text, &text, &len, &err);
+
+	if (!s->exit)
+		s->exit = code ? out_error(&err) : out_text(text, len);
+	free(text);
+}
+
+static const char *json_bool(bool value)
+{
+	return value ? "true" : "false";
+}
+
+static void member(struct strbuf *t, const char *name, uint64_t value)
+{
+	strbuf_printf(t, "\"%s\":%llu", name, (unsigned long long)value);
+}
+
+/* null where there is none. */
+static void member_if(struct strbuf *t, const char *name, bool there,
+		      uint64_t value)
+{
+	if (there)
+		member(t, name, value);
+	else
+		strbuf_printf(t, "\"%s\":null", name);
+}
+
+static void begin_json(struct simulation *s)
+{
+	const struct simulate_settings *set = s->settings;
+	const struct kvp_decode *d = &set->decode;
+	struct strbuf *t = &s->text;
+
+	strbuf_str(t, "{\n\"format\":\"kvplan/simulation/1\",\n\"settings\":{");
+	member(t, "free_bytes", set->free_bytes);
+	strbuf_str(t, ",");
+	member(t, "step_bytes", d->step_bytes);
+	strbuf_str(t, ",");
+	member(t, "sizes", d->sizes);
+	strbuf_str(t, ",");
+	member(t, "live_bytes", d->live_bytes);
+	strbuf_str(t, ",");
+	member(t, "steps", d->steps);
+	strbuf_printf(t, ",\n\"grow\":%s,\"preallocate\":%s,"
+		      "\"reconstructed\":%s,\"cap\":\"%s\",",
+		      json_bool(d->grow), json_bool(d->preallocate),
+		      json_bool(set->reconstructed), cap_words[set->cap]);
+	member_if(t, "cap_bytes", set->cap == SIMULATE_STATED,
+		  set->cap_bytes);
+	strbuf_str(t, ",");
+	member(t, "every", set->every);
+	strbuf_str(t, "},\n\"rows\":[");
+}
+
+static void begin_text(struct simulation *s)
+{
+	const struct simulate_settings *set = s->settings;
+	const struct kvp_decode *d = &set->decode;
+	struct strbuf *t = &s->text;
+
+	add_amount(t, set->free_bytes);
+	strbuf_str(t, " free; ");
+	if (d->live_bytes) {
+		add_amount(t, d->live_bytes);
+		strbuf_str(t, " live; ");
+	}
+	add_amount(t, d->step_bytes);
+	strbuf_printf(t, " a step in %s %stensor%s%s%s\n\n",
+		      out_number(d->sizes).text,
+		      d->grow ? "growing " : "", d->sizes == 1 ? "" : "s",
+		      d->preallocate ? ", allocated once" : "",
+		      set->reconstructed ? " (reconstructed)" : "");
+	strbuf_printf(t, "%8s %12s %12s %7s %18s %12s\n", "step", "held MiB",
+		      "cap MiB", "sizes", "freed MiB per step", "free MiB");
+}
+
+void simulate_begin(struct simulation *s)
+{
+	if (s->settings->json)
+		begin_json(s);
+	else
+		begin_text(s);
+}
+
+static void row_json(struct simulation *s, const struct kvp_decode_row *row)
+{
+	const struct kvp_alloc_cache_counters *n = &row->counters;
+	struct strbuf *t = &s->text;
+
+	strbuf_str(t, s->rows ? ",\n{" : "\n{");
+	member(t, "step", row->step);
+	strbuf_str(t, ",");
+	member(t, "held_bytes", n->held_bytes);
+	strbuf_str(t, ",");
+	member_if(t, "cap_bytes", n->cap.bounded, n->cap.bytes);
+	strbuf_str(t, ",");
+	member(t, "sizes", n->sizes);
+	strbuf_str(t, ",");
+	member(t, "hits", n->hits);
+	strbuf_str(t, ",");
+	member(t, "freed_bytes", n->freed_bytes);
+	strbuf_str(t, ",");
+	member(t, "free_bytes", row->free_bytes);
+	strbuf_str(t, "}");
+}
+
+static void row_text(struct simulation *s, const struct kvp_decode_row *row)
+{
+	const struct kvp_alloc_cache_counters *n = &row->counters;
+	struct number cap = mib(n->cap.bytes);
+
+	strbuf_printf(&s->text, "%8llu %12s %12s %7llu %18s %12s\n",
+		      (unsigned long long)row->step, M(n->held_bytes),
+		      s->settings->cap == SIMULATE_OFF ? "off" :
+		      n->cap.bounded ? cap.text : "unbounded",
+		      (unsigned long long)n->sizes, M(n->freed_bytes),
+		      M(row->free_bytes));
+}
+
+static void print(struct simulation *s, const struct kvp_decode_row *row)
+{
+	if (s->settings->json)
+		row_json(s, row);
+	else
+		row_text(s, row);
+	s->rows++;
+	s->printed = row->step;
+	if (s->text.len >= FLUSH_BYTES)
+		flush(s);
+}
+
+static void print_last(struct simulation *s)
+{
+	if (s->last.step > s->printed)
+		print(s, &s->last);
+}
+
+void simulate_row(void *cookie, const struct kvp_decode_row *row)
+{
+	struct simulation *s = cookie;
+	const uint64_t step = row->step;
+
+	if (!s->last.step)
+		s->first_cap_bytes = row->counters.cap.bytes;
+	if (row->counters.freed_bytes && !s->first_freed) {
+		s->first_freed = step;
+		print_last(s);
+	}
+	s->last = *row;
+	if (step <= FIRST_ROWS || step % s->settings->every == 0 ||
+	    (s->first_freed && step <= s->first_freed + 1))
+		print_last(s);
+}
+
+static void end_json(struct simulation *s, const struct kvp_decode_result *r)
+{
+	const struct kvp_alloc_cache_counters *n = &r->counters;
+	struct strbuf *t = &s->text;
+
+	strbuf_printf(t, "\n],\n\"outcome\":\"%s\",",
+		      r->exhausted ? "out of memory" : "lives");
+	member(t, "steps_ended", r->steps);
+	strbuf_str(t, ",");
+	member_if(t, "tensor", r->exhausted, r->tensor);
+	strbuf_str(t, ",");
+	member_if(t, "wanted_bytes", r->exhausted, r->wanted_bytes);
+	strbuf_str(t, ",");
+	member(t, "free_bytes", r->free_bytes);
+	strbuf_str(t, ",");
+	member(t, "pending_bytes", n->pending_bytes);
+	strbuf_str(t, ",\n");
+	member(t, "held_bytes", n->held_bytes);
+	strbuf_str(t, ",");
+	member(t, "held_most_bytes", r->held_most_bytes);
+	strbuf_str(t, ",");
+	member_if(t, "cap_bytes", n->cap.bounded, n->cap.bytes);
+	strbuf_printf(t, ",\"cap_term\":\"%s\",",
+		      kvp_cap_term_name(n->cap.term));
+	member(t, "sizes_most", r->sizes_most);
+	strbuf_str(t, ",\n");
+	member(t, "hits", n->hits_total);
+	strbuf_str(t, ",");
+	member(t, "misses", n->misses_total);
+	strbuf_str(t, ",");
+	member(t, "freed_bytes", r->freed_bytes);
+	strbuf_str(t, ",");
+	member_if(t, "first_freed_step", r->first_freed_step != 0,
+		  r->first_freed_step);
+	strbuf_str(t, "\n}\n");
+}
+
+/* " under a cap of 105.5 MiB, 92.3 MiB in the end" */
+static void add_cap(struct simulation *s, const struct kvp_cap *cap)
+{
+	struct strbuf *t = &s->text;
+
+	if (!cap->bounded) {
+		strbuf_str(t, " without a cap");
+		return;
+	}
+	strbuf_str(t, " under a cap of ");
+	add_amount(t, s->first_cap_bytes);
+	if (s->first_cap_bytes == cap->bytes)
+		return;
+	strbuf_str(t, ", ");
+	add_amount(t, cap->bytes);
+	strbuf_str(t, " in the end,");
+}
+
+/* "; the cache held at most 64.0 MiB under ... and never evicted" */
+static void add_cache(struct simulation *s, const struct kvp_decode_result *r)
+{
+	struct strbuf *t = &s->text;
+
+	if (s->settings->cap == SIMULATE_OFF) {
+		strbuf_str(t, "; the cache was off and held nothing\n");
+		return;
+	}
+	strbuf_str(t, r->exhausted ? "; the cache held " :
+				     "; the cache held at most ");
+	add_amount(t, r->exhausted ? r->counters.held_bytes :
+				     r->held_most_bytes);
+	add_cap(s, &r->counters.cap);
+	if (!r->first_freed_step) {
+		strbuf_str(t, " and never evicted\n");
+		return;
+	}
+	strbuf_printf(t, " and evicted from step %s on, ",
+		      out_number(r->first_freed_step).text);
+	add_amount(t, r->freed_bytes);
+	strbuf_str(t, " in all\n");
+}
+
+static void add_pending(struct strbuf *t, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	strbuf_str(t, ", ");
+	add_amount(t, bytes);
+	strbuf_str(t, " more after the step");
+}
+
+static void end_text(struct simulation *s, const struct kvp_decode_result *r)
+{
+	struct strbuf *t = &s->text;
+
+	if (!r->exhausted) {
+		strbuf_printf(t, "\n%s step%s", out_number(r->steps).text,
+			      r->steps == 1 ? "" : "s");
+	} else {
+		strbuf_printf(t, "\nout of memory %s step %s",
+			      r->tensor ? "in" : "before",
+			      out_number(r->steps + 1).text);
+		if (r->tensor)
+			strbuf_printf(t, ", tensor %u", r->tensor);
+		strbuf_str(t, ": ");
+		add_amount(t, r->wanted_bytes);
+		strbuf_str(t, " wanted, ");
+		add_amount(t, r->free_bytes);
+		strbuf_str(t, " free");
+		add_pending(t, r->counters.pending_bytes);
+	}
+	add_cache(s, r);
+}
+
+/* The row of a step that ended half way. */
+static void print_death(struct simulation *s,
+			const struct kvp_decode_result *r)
+{
+	struct kvp_decode_row row = {
+		.step = r->tensor ? r->steps + 1 : 0,
+		.free_bytes = r->free_bytes, .counters = r->counters,
+	};
+
+	print(s, &row);
+}
+
+int simulate_end(struct simulation *s, const struct kvp_decode_result *result)
+{
+	print_last(s);
+	if (!s->last.step)
+		s->first_cap_bytes = result->counters.cap.bytes;
+	if (result->exhausted)
+		print_death(s, result);
+	if (s->settings->json)
+		end_json(s, result);
+	else
+		end_text(s, result);
+	flush(s);
+	return s->exit;
+}
