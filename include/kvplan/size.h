@@ -9,12 +9,13 @@
  *
  *   pages  = the most with used <= budget
  *   rows   = floor((D + aliased backing) / row_stride) - execution_rows,
- *            at most what was asked for
+ *            at least 0 and at most what was asked for
  *
- * Snapshot rows are aliases and take no memory of their own.  There is no
- * automatic reserve.  The terms are those of kvplan's design; the driver's
- * own needs are inside what it calls used.  More memory never gives fewer
- * pages or rows.  All sizes are bytes of one rank.
+ * Everything that is rounded up is rounded to the granularity.  Snapshot
+ * rows are aliases and take no memory of their own.  There is no automatic
+ * reserve.  The terms are those of kvplan's design; the driver's own needs
+ * are inside what it calls used.  More memory never gives fewer pages or
+ * rows.  All sizes are bytes of one rank, all at most KVP_NUMBER_MAX.
  */
 #ifndef KVPLAN_SIZE_H
 #define KVPLAN_SIZE_H
@@ -38,8 +39,9 @@ struct kvp_memory_limit {
 };
 
 /*
- * A limit as text: "-1G", "-0G", "90%", "70GiB".  Errors: KVP_EINPUT; *limit
- * is untouched then.
+ * A limit as text: "-1G", "-0G", "90%", "70GiB".  Bytes are as people write
+ * them, the unit may be cut or left out; a percentage is whole.
+ * Errors: KVP_EINPUT; *limit is untouched then.
  */
 int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 			  struct kvp_error *err);
@@ -50,7 +52,7 @@ uint64_t kvp_memory_limit_apply(const struct kvp_memory_limit *limit,
 
 struct kvp_size_wish {
 	/* Free memory, one value for every rank or one for each of them;
-	   count 0: not known, pages has to be stated. */
+	   count 0: not known, pages has to be stated then. */
 	const uint64_t *free_bytes;
 	size_t nfree;
 	struct kvp_memory_limit limit;	/* zeroed: all of it */
@@ -79,24 +81,37 @@ struct kvp_size {
 	uint64_t pages;
 	uint64_t snapshot_rows;
 	uint64_t rows_that_fit;	/* what the pages could alias */
+	uint64_t pages_for_snapshots;	/* fewer rows than asked for: the
+					   fewest pages that alias those; 0
+					   where no number of pages does */
 	uint64_t kv_tokens;	/* pages * page_tokens * dcp_group_size */
 };
 
 /*
- * Size a geometry, whatever pages and snapshot_rows it states.  On failure
+ * Size a geometry, whatever pages and snapshot_rows it states.  What comes
+ * out is accepted by kvp_geometry_read() and kvp_plan_make(); without
+ * row_bytes there are no rows, and never more than KVP_ROWS_MAX.  On failure
  * *size is zeroed.
  *
- * Errors: KVP_EINFEASIBLE when the budget does not suffice (the text has
- * every term and the nearest setting that fits), KVP_EINPUT where
- * base_chunks are recorded, which are for their own pages, or the number of
- * free values is neither 1 nor the ranks', KVP_ELIMIT.
+ * Errors:
+ *   KVP_EINFEASIBLE  the budget does not suffice; the text has every term
+ *                    and the nearest setting that fits
+ *   KVP_EINPUT       base_chunks are recorded, which are for their own
+ *                    pages; the free values are neither 1 nor one per rank;
+ *                    neither free memory nor pages are stated
+ *   KVP_ELIMIT       a size or product above KVP_NUMBER_MAX, a layout of
+ *                    more than KVP_CHUNKS_MAX chunks, recorded addresses
+ *                    too close for so many pages; the text says what helps
+ *   KVP_ENOMEM
  */
 int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
 		  const struct kvp_size_wish *wish, struct kvp_error *err);
 
 /*
- * Put a sizing into a geometry: pages, snapshot_rows and, where free memory
- * is known, what is left and the cap planned for it.
+ * Put a sizing into the geometry it is of: pages, snapshot_rows and, where
+ * free memory is known, what is left and the cap planned for it; override
+ * may be NULL.  Without any row row_bytes and row_stride become 0, as in
+ * every normalized geometry.
  */
 void kvp_size_apply(const struct kvp_size *size,
 		    const struct kvp_cap_override *override,
@@ -111,12 +126,12 @@ void kvp_size_apply(const struct kvp_size *size,
 struct kvp_concurrency {
 	uint64_t pages_each;	/* of one sequence, per rank */
 	uint64_t sequences;	/* the most at the same time */
-	uint64_t rows_beside;	/* snapshot rows alive together with them */
+	uint64_t rows_beside;	/* rows 0.. alive together with them */
 	uint64_t sequences_all_rows;	/* with every snapshot row alive */
 };
 
 struct kvp_plan;
-/* tokens >= 1.  Errors: KVP_ENOMEM. */
+/* tokens >= 1.  On failure *c is zeroed.  Errors: KVP_ENOMEM. */
 int kvp_size_concurrency(struct kvp_concurrency *c,
 			 const struct kvp_plan *plan, uint64_t tokens,
 			 struct kvp_error *err);

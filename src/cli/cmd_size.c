@@ -1,21 +1,217 @@
-#include "cli/cli.h"
+/*
+ * kvplan size: from a geometry that leaves pages and snapshot rows open to
+ * one with the most of both that fit the memory there is.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const struct opt opts[] = { OPT_HELP };
+#include "base/file.h"
+#include "cli/size.h"
+
+enum {
+	FREE, GPUS, MEMORY_LIMIT, TOKENS, PAGES, SNAPSHOTS, LENGTH,
+	RESERVE_CACHE, OUTPUT, JSON, HELP, OPTS
+};
+
+static const struct opt opts[OPTS] = {
+	[FREE] = { 0, "free", "BYTES", false,
+		   "what is free, such as 90GiB; or one for each rank: "
+		   "A,B,..." },
+	[GPUS] = { 0, "gpus", "LIST", true,
+		   "read it from GPUs, such as 0,1; all without LIST" },
+	[MEMORY_LIMIT] = { 0, "memory-limit", "LIMIT", false,
+			   "use all but -1G of it, or 90%, or at most 70GiB; "
+			   "repeatable" },
+	[TOKENS] = { 0, "tokens", "N", false,
+		     "pages for N tokens in place of the most" },
+	[PAGES] = { 0, "pages", "N", false, "N pages in place of the most" },
+	[SNAPSHOTS] = { 0, "snapshots", "N", false,
+			"at most N snapshot rows" },
+	[LENGTH] = { 0, "length", "N", false,
+		     "count sequences of N tokens, with rows beside them" },
+	[RESERVE_CACHE] = { 0, "reserve-cache", "CAP", true,
+			    "keep free what a cache of CAP (64MiB) needs" },
+	[OUTPUT] = { 'o', "output", "FILE", false,
+		     "write the sized geometry to FILE, whole or not at "
+		     "all" },
+	[JSON] = { 0, "json", NULL, false, "print a JSON list" },
+	[HELP] = OPT_HELP,
+};
+
+/* "A,B,...": more values than ranks can be are too many in any case. */
+static int set_free(struct size_memory *m, const char *value)
+{
+	char each[64];
+	size_t len;
+	int exit = KVP_EXIT_YES;
+
+	for (m->count = 0; value && !exit; value += len + 1) {
+		len = strcspn(value, ",");
+		if (m->count == KVP_RANKS_MAX)
+			return out_usage_error("--free: has more than %llu "
+				"values, must have one, or one for each rank",
+				(unsigned long long)KVP_RANKS_MAX);
+		snprintf(each, sizeof(each), "%.*s", len > 60 ? 60 : (int)len,
+			 value);
+		exit = opt_bytes("free", each, &m->free_bytes[m->count++]);
+		if (!value[len])
+			break;
+	}
+	return exit;
+}
+
+static int add_limit(struct size_settings *s, const char *value)
+{
+	struct sizing *each = &s->sizings[s->nlimits];
+	struct kvp_error err = { 0 };
+	int code;
+
+	if (s->nlimits == SIZE_LIMITS_MAX)
+		return out_usage_error("--memory-limit=%s: is one too many, "
+			"at most %d can be compared", value, SIZE_LIMITS_MAX);
+	code = kvp_memory_limit_read(&each->memory_limit, value, &err);
+	if (code) {
+		kvp_error_wrap(&err, code, "--memory-limit");
+		return out_error(&err);
+	}
+	each->limit = value;
+	s->nlimits++;
+	return KVP_EXIT_YES;
+}
+
+static int set_cap(struct size_settings *s, const char *value)
+{
+	int exit;
+
+	s->reserve_cache = true;
+	s->cap_bytes = 0;
+	if (!value)
+		return KVP_EXIT_YES;
+	exit = opt_bytes("reserve-cache", value, &s->cap_bytes);
+	if (!exit && !s->cap_bytes)
+		return out_usage_error("--reserve-cache=%s: nothing can be "
+			"kept free for a cache without a cap; give a size "
+			"such as 64MiB", value);
+	if (!exit && s->cap_bytes > KVP_CAP_CEILING_BYTES)
+		return out_usage_error("--reserve-cache=%s: is more than "
+			"%llu bytes (1 GiB), the most a cache is given",
+			value, (unsigned long long)KVP_CAP_CEILING_BYTES);
+	return exit;
+}
+
+static int set(struct size_settings *s, int got, const char *value)
+{
+	switch (got) {
+	case FREE:
+		return set_free(&s->memory, value);
+	case GPUS:
+		s->gpus = true;
+		return opt_gpus(value, s->gpu, &s->ngpus);
+	case MEMORY_LIMIT:
+		return add_limit(s, value);
+	case TOKENS:
+		return opt_number("tokens", value, 1, KVP_NUMBER_MAX,
+				  &s->tokens);
+	case PAGES:
+		return opt_number("pages", value, 1, KVP_NUMBER_MAX,
+				  &s->pages);
+	case SNAPSHOTS:
+		return opt_number("snapshots", value, 0, KVP_ROWS_MAX,
+				  &s->snapshots);
+	case LENGTH:
+		return opt_number("length", value, 1, KVP_NUMBER_MAX,
+				  &s->length);
+	case RESERVE_CACHE:
+		return set_cap(s, value);
+	case OUTPUT:
+		s->output = value;
+		return KVP_EXIT_YES;
+	case JSON:
+		s->json = true;
+		return KVP_EXIT_YES;
+	default:
+		return KVP_EXIT_INPUT;
+	}
+}
+
+/* Options that contradict or lack another one. */
+static int check(const struct size_settings *s)
+{
+	bool known = s->memory.count || s->gpus;
+
+	if (s->memory.count && s->gpus)
+		return out_usage_error("--free and --gpus contradict; give "
+				       "one of them");
+	if (s->tokens && s->pages)
+		return out_usage_error("--tokens=%llu and --pages=%llu "
+			"contradict; give one of them",
+			(unsigned long long)s->tokens,
+			(unsigned long long)s->pages);
+	if (!known && !s->tokens && !s->pages)
+		return out_usage_error("nothing says how many pages: give "
+			"--free=BYTES or --gpus for the most that fit, or "
+			"--pages=N or --tokens=N");
+	if (!known && s->nlimits)
+		return out_usage_error("--memory-limit=%s is of what is free; "
+			"give --free=BYTES or --gpus as well",
+			s->sizings[0].limit);
+	if (!known && s->reserve_cache)
+		return out_usage_error("--reserve-cache is of what is free; "
+			"give --free=BYTES or --gpus as well");
+	if (s->output && s->nlimits > 1)
+		return out_usage_error("-o %s takes one geometry, "
+			"--memory-limit=%s and --memory-limit=%s make two; "
+			"give one limit", s->output, s->sizings[0].limit,
+			s->sizings[1].limit);
+	if (s->json && size_to_stdout(s))
+		return out_usage_error("--json and -o - are both for the "
+			"standard output; give -o a file");
+	if (s->output && kvp_file_same(s->output, s->input))
+		return out_usage_error("-o %s: is the geometry itself; give "
+			"the sized one another name", s->output);
+	return KVP_EXIT_YES;
+}
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
-	opt_help(self);
-	return KVP_EXIT_INPUT;
+	struct size_settings s = { .snapshots = KVP_UNSTATED };
+	const char *value;
+	int got, exit;
+
+	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
+		if (got == HELP) {
+			opt_help(self);
+			return KVP_EXIT_YES;
+		}
+		exit = set(&s, got, value);
+		if (exit)
+			return exit;
+	}
+	if (argc - optind != 1)
+		return out_usage_error("size takes one geometry, %d given; "
+			"the values of --gpus and --reserve-cache are joined "
+			"by =; see kvplan size --help", argc - optind);
+	s.input = argv[optind];
+	exit = check(&s);
+	return exit ? exit : size_run(&s);
 }
 
 const struct command cmd_size = {
 	.name = "size",
-	.usage = "",
-	.summary = "to come",
-	.text = "",
+	.usage = "[--free=BYTES[,BYTES]... | --gpus[=LIST]] "
+		 "[--memory-limit=LIMIT]...\n"
+		 "                   [--tokens=N | --pages=N] [--snapshots=N] "
+		 "[--length=N]\n"
+		 "                   [--reserve-cache[=CAP]] [-o FILE] "
+		 "[--json] GEOMETRY|-",
+	.summary = "find the most pages and rows that fit the memory",
+	.text = "Sizes a geometry that leaves pages and snapshot_rows open, "
+		"or other than it states,\nand prints every term.  Nothing is "
+		"reserved that was not asked for.  With -o the\nsized geometry "
+		"is written, ready for kvplan plan.",
 	.opts = opts,
-	.nopts = 1,
+	.nopts = OPTS,
 	.run = run,
 };

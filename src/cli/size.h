@@ -1,0 +1,69 @@
+/*
+ * What kvplan size's files share: cmd_size.c reads the command line,
+ * size_run.c sizes, size_report.c words the answer.
+ */
+#ifndef KVPLAN_CLI_SIZE_H
+#define KVPLAN_CLI_SIZE_H
+
+#include "cli/gpus.h"
+
+#define SIZE_LIMITS_MAX 32
+
+/* Free memory as the library takes it, and where it comes from. */
+struct size_memory {
+	uint64_t free_bytes[KVP_RANKS_MAX];
+	size_t count;			/* 0: not known */
+	struct gpu_reading *gpus;	/* [ngpus]: rank i's, with --gpus */
+	size_t ngpus;
+};
+
+/* What came out for one memory limit. */
+struct sizing {
+	const char *limit;	/* as given; NULL: free memory is not known */
+	struct kvp_memory_limit memory_limit;
+	bool fits;		/* or error says why not, and that is all */
+	struct kvp_error error;
+	struct kvp_size size;
+	struct kvp_headroom headroom;	/* where size.bounded */
+	uint64_t entries_none;	/* of the fullest node, unmerged */
+	uint64_t entries_row;	/* and in mode row */
+	struct kvp_concurrency concurrency;	/* with a length */
+};
+
+struct size_settings {
+	struct size_memory memory;
+	bool gpus;
+	uint32_t gpu[KVP_RANKS_MAX];
+	size_t ngpus;		/* 0: all visible ones */
+	struct sizing sizings[SIZE_LIMITS_MAX];
+	size_t nlimits;
+	uint64_t tokens, pages, length;	/* 0: not given */
+	uint64_t snapshots;	/* KVP_UNSTATED: not given */
+	bool reserve_cache;
+	uint64_t cap_bytes;	/* 0: none given */
+	uint64_t cache_bytes;	/* kept free for it */
+	struct kvp_cap_override override;
+	const char *output;
+	bool json;
+	const char *input;
+};
+
+struct size_answer {
+	const struct kvp_geometry *geometry;
+	const struct size_memory *memory;
+	uint64_t length;	/* tokens of a sequence; 0: not asked */
+	const struct sizing *sizings;
+	size_t count;
+};
+
+/* size_run.c: is the sized geometry for the standard output? */
+bool size_to_stdout(const struct size_settings *s);
+
+/* Size, write, print; the exit status. */
+int size_run(struct size_settings *s);
+
+/* size_report.c: the answer as text; free() it.  Errors: KVP_ENOMEM. */
+int size_report(const struct size_answer *a, bool as_json, char **text,
+		size_t *len, struct kvp_error *err);
+
+#endif

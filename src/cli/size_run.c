@@ -1,0 +1,249 @@
+/*
+ * Sizing for every memory limit that is asked about: free memory in, one
+ * sizing each out, with warnings on the way and the answer in the end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/u64.h"
+#include "cli/size.h"
+
+#define N(value) out_number(value).text
+
+bool size_to_stdout(const struct size_settings *s)
+{
+	return s->output && !strcmp(s->output, "-");
+}
+
+/* What has to stay free for the cache to get its cap. */
+static int find_reserve(struct size_settings *s)
+{
+	int exit;
+
+	if (!s->memory.count && !s->gpus)
+		return KVP_EXIT_YES;
+	exit = override_load(&s->override, NULL);
+	if (exit || !s->reserve_cache)
+		return exit;
+	if (s->cap_bytes || !s->override.given) {
+		s->cache_bytes = kvp_cap_free_needed(s->cap_bytes ?
+			s->cap_bytes : KVP_CAP_FLOOR_BYTES);
+		return KVP_EXIT_YES;
+	}
+	if (!s->override.bounded)
+		return out_usage_error("--reserve-cache: "
+			"KVPLAN_ALLOC_CACHE_MAX_MB is 0, and nothing can be "
+			"kept free for a cache without a cap; give "
+			"--reserve-cache=CAP or another override");
+	/* At most half of what is free can be reached. */
+	s->cache_bytes = 2 * s->override.bytes;
+	return KVP_EXIT_YES;
+}
+
+/* Rank i is on the i-th GPU.  Ranks elsewhere repeat these, so that the
+   least of the GPUs stands for all. */
+static int read_gpus(struct size_settings *s, const struct kvp_geometry *g,
+		     struct kvp_error *err)
+{
+	struct size_memory *m = &s->memory;
+	size_t i;
+	int code = gpus_read(&m->gpus, &m->ngpus, s->ngpus ? s->gpu : NULL,
+			     s->ngpus, err);
+
+	if (code)
+		return code;
+	m->ngpus = u64_min(m->ngpus, g->ranks);
+	m->count = g->ranks;
+	for (i = 0; i < m->count; i++)
+		m->free_bytes[i] = m->gpus[i % m->ngpus].free_bytes;
+	return KVP_OK;
+}
+
+static uint64_t fullest_node(const struct kvp_plan *plan)
+{
+	uint64_t most = 0;
+	size_t i;
+
+	for (i = 0; i < plan->summary.nper_node; i++)
+		most = u64_max(most, plan->summary.per_node[i]);
+	return most;
+}
+
+static bool lacks_rows(const struct size_settings *s,
+		       const struct kvp_size *z)
+{
+	return s->snapshots != KVP_UNSTATED && z->snapshot_rows < s->snapshots;
+}
+
+static void warn_rows(const struct size_settings *s,
+		      const struct kvp_geometry *g, const struct kvp_size *z)
+{
+	if (!lacks_rows(s, z))
+		return;
+	if (!g->row_bytes)
+		out_warning("--snapshots=%s: the geometry has no row_bytes, "
+			    "so it gets no snapshot rows", N(s->snapshots));
+	else if (z->pages_for_snapshots)
+		out_warning("--snapshots=%s: %s snapshot rows fit in %s "
+			    "pages; %s need %s pages", N(s->snapshots),
+			    N(z->snapshot_rows), N(z->pages), N(s->snapshots),
+			    N(z->pages_for_snapshots));
+	else
+		out_warning("--snapshots=%s: %s snapshot rows fit in %s "
+			    "pages; no number of pages holds %s",
+			    N(s->snapshots), N(z->snapshot_rows),
+			    N(z->pages), N(s->snapshots));
+}
+
+/* The warnings do not say which of several limits they are about. */
+static int warn(const struct sizing *each, const struct size_settings *s,
+		const struct kvp_geometry *g, const struct kvp_plan *none,
+		struct kvp_error *err)
+{
+	const struct kvp_headroom *h = &none->headroom;
+
+	if (s->nlimits > 1 &&
+	    (each->entries_none > none->summary.limit || !h->bounded ||
+	     h->cap_bytes > h->free_bytes / 2 || lacks_rows(s, &each->size)))
+		fprintf(stderr, "kvplan: note: with memory limit %s:\n",
+			each->limit);
+	warn_rows(s, g, &each->size);
+	return summary_warn(none, err);
+}
+
+/*
+ * What the sized geometry costs in the table, and what it serves.  Warnings
+ * take the unmerged layout, so that they name the first mode that fits.
+ */
+static int plan_sized(struct sizing *each, const struct size_settings *s,
+		      const struct kvp_geometry *g,
+		      const struct kvp_geometry *sized, struct kvp_error *err)
+{
+	struct kvp_plan none = { 0 }, row = { 0 };
+	int code = kvp_plan_make(&none, sized, KVP_MERGE_NONE, err);
+
+	if (!code)
+		code = kvp_plan_make(&row, sized, KVP_MERGE_ROW, err);
+	if (code)
+		goto done;
+	each->entries_none = fullest_node(&none);
+	each->entries_row = fullest_node(&row);
+	if (s->length)
+		code = kvp_size_concurrency(&each->concurrency, &row,
+					    s->length, err);
+	if (!code)
+		code = warn(each, s, g, &none, err);
+done:
+	kvp_plan_release(&none);
+	kvp_plan_release(&row);
+	return code;
+}
+
+/* Size for one limit; `sized` is empty where it does not fit. */
+static int size_one(struct sizing *each, struct kvp_geometry *sized,
+		    const struct size_settings *s, const struct kvp_geometry *g,
+		    struct kvp_error *err)
+{
+	struct kvp_size_wish wish = {
+		.free_bytes = s->memory.free_bytes, .nfree = s->memory.count,
+		.limit = each->memory_limit, .cache_bytes = s->cache_bytes,
+		.pages = s->pages, .snapshots = s->snapshots,
+	};
+	int code;
+
+	*sized = (struct kvp_geometry){ 0 };
+	if (s->tokens)
+		wish.pages = u64_ceil_div(s->tokens, g->page_tokens *
+						     g->dcp_group_size);
+	code = kvp_size_find(&each->size, g, &wish, err);
+	if (code && s->nlimits > 1)
+		kvp_error_wrap(err, code, "memory limit %s", each->limit);
+	if (code == KVP_EINFEASIBLE)
+		each->error = *err;
+	if (code)
+		return code;
+	each->fits = true;
+	code = kvp_geometry_copy(sized, g, err);
+	if (code)
+		return code;
+	kvp_size_apply(&each->size, &s->override, sized);
+	each->headroom = sized->headroom;
+	return plan_sized(each, s, g, sized, err);
+}
+
+/* The file first: once it is there, the rest is for people. */
+static int answer(const struct size_settings *s, const struct kvp_geometry *g,
+		  const struct kvp_geometry *sized, size_t count)
+{
+	struct size_answer a = {
+		.geometry = g, .memory = &s->memory, .length = s->length,
+		.sizings = s->sizings, .count = count,
+	};
+	char *text = NULL, *file = NULL;
+	size_t len, file_len = 0;
+	struct kvp_error err = { 0 };
+	int exit = KVP_EXIT_YES;
+	int code = size_report(&a, s->json, &text, &len, &err);
+
+	if (!code && s->output && sized->name)
+		code = kvp_geometry_write(sized, &file, &file_len, &err);
+	if (!code && file && !size_to_stdout(s))
+		code = kvp_file_write(s->output, file, file_len, &err);
+	if (code)
+		exit = out_error(&err);
+	else if (file && size_to_stdout(s))
+		exit = out_text(file, file_len);
+	if (!exit && size_to_stdout(s))
+		fputs(text, stderr);
+	else if (!exit)
+		exit = out_text(text, len);
+	free(text);
+	free(file);
+	return exit;
+}
+
+/* A limit that does not fit keeps no other one from it. */
+static int size_all(struct size_settings *s, const struct kvp_geometry *g)
+{
+	size_t count = s->nlimits ? s->nlimits : 1, i;
+	struct kvp_geometry sized = { 0 };
+	struct kvp_error err = { 0 };
+	int exit = KVP_EXIT_YES, written, code = KVP_OK;
+
+	if (!s->nlimits && s->memory.count)
+		s->sizings[0].limit = "-0G";
+	for (i = 0; i < count && (!code || code == KVP_EINFEASIBLE); i++) {
+		kvp_geometry_release(&sized);
+		code = size_one(&s->sizings[i], &sized, s, g, &err);
+		if (code) {
+			kvp_error_wrap(&err, code, "%s",
+				       kvp_file_label(s->input));
+			exit = out_error(&err);
+		}
+	}
+	if (!code || code == KVP_EINFEASIBLE) {
+		written = answer(s, g, &sized, count);
+		exit = written > exit ? written : exit;
+	}
+	kvp_geometry_release(&sized);
+	return exit;
+}
+
+int size_run(struct size_settings *s)
+{
+	struct kvp_geometry g = { 0 };
+	struct kvp_error err = { 0 };
+	int exit = find_reserve(s), code;
+
+	if (exit)
+		return exit;
+	code = geometry_load_unsized(&g, s->input, &err);
+	if (!code && s->gpus)
+		code = read_gpus(s, &g, &err);
+	exit = code ? out_error(&err) : size_all(s, &g);
+	kvp_geometry_release(&g);
+	free(s->memory.gpus);
+	return exit;
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# More table entries than fit are a warning that names the mode that fits.
+pages() {
+	jq '.[].entries'
+}
+kvplan size --pages=2234 --json layouts/kimi-k3.1-pro-tp16-dcp16.json | pages
+kvplan size --pages=2650 --json layouts/kimi-k3.1-pro-tp16-dcp16.json | pages
+kvplan size --pages=2700 --json layouts/kimi-k3.1-pro-tp16-dcp16.json | pages
+kvplan size --pages=9000 --json layouts/kimi-k3.1-pro-tp16-dcp16.json | pages
+kvplan size --pages=9000 --snapshots=9 --json \
+	layouts/kimi-k3.1-pro-tp16-dcp16.json | pages
+# Of several nodes the fullest counts.
+small_with access '{"imports": [[0], [1], [2, 3], [2, 3]]}' >"$TMP/two.json"
+for limit in 4193 4194 4195; do
+	jq ".entry_limit = $limit" "$TMP/two.json" |
+		kvplan size --pages=8 --json - | pages
+done
