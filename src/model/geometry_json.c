@@ -69,8 +69,10 @@ static int sized(const struct json_at *at, bool unsized, uint64_t low,
 {
 	if (at->p || unsized)
 		return number(at, false, low, high, unstated, out, err);
-	return json_fail(at, err, KVP_EINPUT, "missing; state it, or let "
-			 "kvplan size compute it");
+	/* In a plan it is too late to compute it. */
+	return json_fail(at, err, KVP_EINPUT, at->up->up ? "missing; this key "
+			 "is required" : "missing; state it, or let kvplan "
+			 "size compute it");
 }
 
 static int read_counts(struct kvp_geometry *g, const struct json_at *v,

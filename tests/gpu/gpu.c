@@ -7,6 +7,8 @@
  *                         refused, strangers get nothing
  *   gpu rounds PLAN N     realize, fail, interrupt, N times over: free
  *                         memory does not fall after the first round
+ *   gpu pools             64 MiB in blocks of a pool: they are free again
+ *                         once the GPU is synchronized
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -246,6 +248,68 @@ static int rounds(const char *path, unsigned long count)
 	return failures ? 1 : 0;
 }
 
+/* --- pools --- */
+
+#define POOL_BLOCKS 50
+#define POOL_BLOCK_BYTES 1342177	/* 1.28 MiB */
+
+static uint64_t free_now(struct kvp_backend *b, const char *when)
+{
+	struct kvp_error err;
+	uint64_t bytes;
+
+	must(b->ops->memory(b, 0, &bytes, &err), &err);
+	printf("     %s: %llu bytes free\n", when, (unsigned long long)bytes);
+	return bytes;
+}
+
+/* The driver takes memory of its own the first time: `first` does not count. */
+static void pool_round(struct kvp_backend *b, bool first)
+{
+	const uint64_t all = (uint64_t)POOL_BLOCKS * POOL_BLOCK_BYTES;
+	uint64_t at[POOL_BLOCKS], before, used, after;
+	struct kvp_error err;
+	kvp_pool pool;
+	size_t i;
+
+	before = free_now(b, first ? "first round" : "second round");
+	must(b->ops->pool_create(b, 0, &pool, &err), &err);
+	for (i = 0; i < POOL_BLOCKS; i++)
+		must(b->ops->allocate(b, pool, POOL_BLOCK_BYTES, &at[i], &err),
+		     &err);
+	used = free_now(b, "allocated");
+	expect(before >= used && before - used >= all,
+	       "the blocks' bytes are not free");
+	expect(b->ops->pool_destroy(b, pool, &err) == KVP_EDRIVER,
+	       "a pool with blocks in use is not destroyed");
+	for (i = 0; i < POOL_BLOCKS; i += 2)
+		must(b->ops->deallocate(b, pool, at[i], &err), &err);
+	must(b->ops->synchronize(b, 0, &err), &err);
+	free_now(b, "every other one given back, synchronized");
+	for (i = 1; i < POOL_BLOCKS; i += 2)
+		must(b->ops->deallocate(b, pool, at[i], &err), &err);
+	expect(b->ops->deallocate(b, pool, at[0], &err) == KVP_EDRIVER,
+	       "no block is given back twice");
+	free_now(b, "all given back");
+	must(b->ops->synchronize(b, 0, &err), &err);
+	after = free_now(b, "synchronized");
+	expect(after >= used && after - used >= all,
+	       "all of them are free again");
+	must(b->ops->pool_destroy(b, pool, &err), &err);
+	after = free_now(b, "destroyed");
+	expect(first || after == before, "nothing is left of the pool");
+}
+
+static int pools(void)
+{
+	struct kvp_backend *b = open_gpus();
+
+	pool_round(b, true);
+	pool_round(b, false);
+	kvp_backend_close(b);
+	return failures ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -255,6 +319,9 @@ int main(int argc, char **argv)
 		return peers(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "rounds"))
 		return rounds(argv[2], strtoul(argv[3], NULL, 10));
-	fprintf(stderr, "usage: gpu fill LEFT | peers PLAN | rounds PLAN N\n");
+	if (argc == 2 && !strcmp(argv[1], "pools"))
+		return pools();
+	fprintf(stderr, "usage: gpu fill LEFT | peers PLAN | rounds PLAN N |"
+		" pools\n");
 	return 2;
 }

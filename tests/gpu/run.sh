@@ -8,7 +8,7 @@
 # build directory); make gpu runs all steps
 B=${B:-build}
 passed=0 failed=0 skipped=0
-steps=${*:-layouts table speed rounds peers probe addresses engine}
+steps=${*:-layouts table speed rounds peers probe addresses engine pools headroom}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 kimi=layouts/kimi-k3.1-pro-tp16-dcp16.json
@@ -138,6 +138,21 @@ peers() {
 			"$B/tests/gpu/gpu" peers "$work/plan"
 		judge "DCP$group, speed" 0 "$B/tests/bench/realize" cuda "$work/plan" 2
 	done
+}
+
+# Blocks that are given back are free memory at the next synchronize.
+pools() {
+	judge 'pools' 0 "$B/tests/gpu/gpu" pools
+}
+
+# The card really full but for 262 MiB, and the cache beside it.
+headroom() {
+	judge 'headroom, the measured legs' 0 "$B/tests/gpu/headroom"
+	judge 'headroom of the GPUs' 0 "$B/kvplan" headroom --gpus
+	judge 'headroom as JSON' 0 "$B/kvplan" headroom --gpus=0 --json
+	judge 'size by what is free' 0 "$B/kvplan" size --gpus=0 \
+		--memory-limit=-0G --memory-limit=-1G --memory-limit=90% \
+		--length=131072 $kimi
 }
 
 # What this node can really do, twice: a second count of the same free

@@ -31,7 +31,7 @@ same() {
 options() {
 	awk -v command="${2:-}" '
 		/^\.Sh / { on = $2 == "DESCRIPTION" && command == "" }
-		/^\.Ss / { on = command != "" && $3 == command }
+		/^\.Ss / { on = command != "" && substr($0, 12) == command }
 		on && /^\.It Fl / {
 			n = split($0, word, " ")
 			for (i = 3; i <= n; i++) {
@@ -67,7 +67,7 @@ synopsis() {
 	awk -v command="${2:-}" '
 		/^\.Sh / { on = $2 == "SYNOPSIS" }
 		/^\.Nm/ { now = "" }
-		/^\.Cm / { now = $2 }
+		/^\.Cm / { now = substr($0, 5) }
 		on && now == command && /^\.Op Fl / { print "-" $3 }' "$1" |
 		sort
 }
@@ -91,11 +91,16 @@ check_options kvplan plan
 check_options kvplan verify
 check_options kvplan realize
 check_options kvplan probe
+check_options kvplan headroom
+check_options kvplan 'headroom simulate'
+check_options kvplan size
+check_options kvplan import
 check_options kvcheck
 kvplan --help |
 	awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
 	sort >"$work/program"
-sed -n 's/^\.Ss kvplan //p' man/kvplan.1 | sort >"$work/manual"
+# Those of two words belong to the first.
+sed -n 's/^\.Ss kvplan \([^ ]*\)$/\1/p' man/kvplan.1 | sort >"$work/manual"
 same 'commands of kvplan'
 
 # Every line "$ COMMAND" in a literal block runs, in order, in one directory
@@ -176,11 +181,14 @@ done
 kvplan plan -q layouts/example.json |
 	sed 's/"kv_tokens":[0-9]*/"kv_tokens":1/' >"$work/plan"
 sed 's/"pages": 512/"pages": 513/' layouts/example.json >"$work/other"
-kvplan verify --format=json --geometry="$work/other" "$work/plan" |
-	jq -r '[paths | .[-1] | strings] | unique[]' | sort >"$work/program"
+{
+	kvplan verify --format=json --geometry="$work/other" "$work/plan"
+	kvplan size --free=1GiB --length=1000 --memory-limit=-0G \
+		--memory-limit=0% --json layouts/example.json 2>/dev/null
+} | jq -r '[paths | .[-1] | strings] | unique[]' | sort -u >"$work/program"
 awk '/^\.Sh / { on = /JSON OUTPUT/ } on' man/kvplan.1 |
 	grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$work/manual"
-same 'keys of the JSON report'
+same 'keys of the JSON reports'
 
 # What a realization prints: its report and its trace.
 kvplan plan -q -o "$work/plan" layouts/example.json

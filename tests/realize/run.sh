@@ -102,7 +102,14 @@ check_capacity()
 		       if ([.planes[].address] + [.arena.address // 1]
 			   | any(. <= 0)) then "addresses" else empty end,
 		       if has("arena") and .arena.stride != $g.row_stride then
-			  "row stride" else empty end),
+			  "row stride" else empty end,
+		       if .headroom.cap_bytes != (.headroom.free_bytes
+			  | [1073741824, (. / 2 | floor),
+			     ([67108864, (. / 8 | floor)] | max)] | min) then
+			  "cap of rank \($r.rank)" else empty end),
+		    if $c.complete and $c.capacity.headroom !=
+			([$c.ranks[].headroom] | min_by(.free_bytes)) then
+			"least headroom" else empty end,
 		    if ([$c.ranks[] | .planes[].address, .arena.address // empty]
 			| length != (unique | length)) then
 			"addresses twice" else empty end ]' 2>&1)"
@@ -583,6 +590,45 @@ standin_some_ranks()
 	rm -f "$tmp/dir/some"
 }
 
+# What the driver says is left once everything is granted sets the cap.
+standin_headroom()
+{
+	gpus=4
+	run "headroom" 0 --gpus --json "$tmp/example.row.json"
+	bytes=$(jq '.ranks[0].bytes' "$tmp/out")
+	for left in 274726912 884998144 100000000 9663676416; do
+		FAKE_CUDA_MEMORY=$((bytes + left))
+		export FAKE_CUDA_MEMORY
+		run "headroom, $left left" 0 --gpus --json \
+			--publish="$tmp/dir/headroom" "$tmp/example.row.json"
+		query "headroom, $left left: of every rank" "[$left]" \
+			"$tmp/out" '.ranks | map(.headroom.free_bytes) | unique'
+		check_capacity "headroom, $left left" "$tmp/dir/headroom" \
+			"$tmp/example.row.json" 4
+	done
+	FAKE_CUDA_MEMORY=$((bytes + 274726912))
+	run "headroom, in words" 0 --gpus "$tmp/example.row.json"
+	says "headroom, in words" "HEADROOM 274,726,912 bytes free beside" \
+		"may hold 67,108,864 bytes (floor)"
+	KVPLAN_ALLOC_CACHE_MAX_MB=16
+	export KVPLAN_ALLOC_CACHE_MAX_MB
+	run "headroom, override" 0 --gpus --json "$tmp/example.row.json"
+	query "headroom, override" \
+		'{"free_bytes":274726912,"cap_bytes":16777216,"term":"override"}' \
+		"$tmp/out" .capacity.headroom
+	KVPLAN_ALLOC_CACHE_MAX_MB=0
+	run "headroom, no cap" 0 --gpus "$tmp/example.row.json"
+	says "headroom, no cap" "may hold anything (override)"
+	run "headroom, no cap, JSON" 0 --gpus --json "$tmp/example.row.json"
+	query "headroom, no cap, JSON" null "$tmp/out" \
+		.capacity.headroom.cap_bytes
+	KVPLAN_ALLOC_CACHE_MAX_MB=64M
+	gpus= run "headroom, unreadable" 2 --gpus "$tmp/example.row.json"
+	says "headroom, unreadable" "KVPLAN_ALLOC_CACHE_MAX_MB is '64M'"
+	unset KVPLAN_ALLOC_CACHE_MAX_MB FAKE_CUDA_MEMORY
+	rm -f "$tmp/dir/headroom"
+}
+
 standin_checks()
 {
 	gpus=4
@@ -682,6 +728,7 @@ if [ "$fake" ]; then
 	standin_refusals
 	standin_addresses
 	standin_some_ranks
+	standin_headroom
 	standin_checks
 	standin_faults
 	hold TERM --gpus
