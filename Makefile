@@ -123,12 +123,14 @@ install: all                    ## honours PREFIX and DESTDIR
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man3 $(filter %.3,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(MAN))
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man7 $(filter %.7,$(MAN))
 uninstall:                      ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/kvplan bin/kvcheck lib/libkvplan.a \
 	  lib/libkvplan.so lib/$(notdir $(SO)) lib/pkgconfig/kvplan.pc \
 	  $(patsubst man/%,share/man/man1/%,$(filter %.1,$(MAN))) \
 	  $(patsubst man/%,share/man/man3/%,$(filter %.3,$(MAN))) \
-	  $(patsubst man/%,share/man/man5/%,$(filter %.5,$(MAN))))
+	  $(patsubst man/%,share/man/man5/%,$(filter %.5,$(MAN))) \
+	  $(patsubst man/%,share/man/man7/%,$(filter %.7,$(MAN))))
 	rm -rf $(DESTDIR)$(PREFIX)/include/kvplan
 clean:                          ## remove every build directory
 	rm -rf build build-*

@@ -15,7 +15,10 @@
  *
  * Memory comes from a pool of the cache's own (the backend's pool verbs; on
  * CUDA stream-ordered, release threshold 0).  What is evicted counts as
- * free only after a synchronize: until then it is `pending`.
+ * free only after a synchronize: until then it is `pending`.  The driver's
+ * pool takes and gives back memory in whole blocks of 32 MiB (measured on
+ * H200): evicted bytes serve the same cache at once, and others when all of
+ * their block is evicted.
  *
  * The cap is the policy's (headroom.h): planned when the cache is enabled
  * and again every KVP_ALLOC_CACHE_ARM_STEPS steps, since free memory

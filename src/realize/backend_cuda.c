@@ -142,9 +142,9 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 	g = gpu_of(c, what->device);
 	/* The driver would create it all the same, of no use to RDMA. */
 	if (what->rdma && !g->rdma)
-		return kvp_error_set(err, KVP_EDRIVER, "cuMemCreate: GPU %"
-				     PRIu32 " has no GPUDirect RDMA for mapped"
-				     " memory", what->device);
+		return kvp_error_set(err, KVP_EDRIVER, "cuMemCreate: GPU %d "
+				     "has no GPUDirect RDMA for mapped memory",
+				     g->device);
 	prop = cuda_allocation(g);
 	prop.requestedHandleTypes = handle_type(what->handle_type);
 	prop.allocFlags.gpuDirectRDMACapable = what->rdma;

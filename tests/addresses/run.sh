@@ -8,9 +8,16 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 unset FAKE_CUDA_DEVICES FAKE_CUDA_MEMORY FAKE_CUDA_ENTRIES FAKE_CUDA_NO_PEER \
+	FAKE_CUDA_NO_POOLS FAKE_CUDA_HINTS_FROM KVPLAN_ALLOC_CACHE_MAX_MB \
 	FAKE_CUDA_ENTRIES_USED FAKE_CUDA_FAIL FAKE_CUDA_REPORT
 LC_ALL=C
 export LC_ALL
+
+# placed FILE: its ranks, but for what is free, which changes
+placed()
+{
+	jq -cS '.ranks | map(del(.headroom))' "$1"
+}
 
 pass() { passed=$((passed + 1)); }
 fail() {
@@ -110,8 +117,8 @@ all_of_it() {
 	run 'far addresses' 0 '' --addresses="$work/far" \
 		--publish="$work/second" --check "$plan"
 	if cmp -s "$work/far" "$work/second" ||
-		[ "$(jq -cS '.ranks' "$work/far")" = \
-		"$(jq -cS '.ranks' "$work/second")" ]; then
+		[ "$(placed "$work/far")" = \
+		"$(placed "$work/second")" ]; then
 		pass
 	else
 		fail "$backend: far addresses are not those published"
@@ -124,8 +131,8 @@ all_of_it() {
 	cp "$work/out" "$work/report.json"
 	run 'an answer with access records' 0 '' \
 		--addresses="$work/report.json" --publish="$work/second" "$plan"
-	if [ "$(jq -cS '.ranks' "$work/first")" = \
-		"$(jq -cS '.ranks' "$work/second")" ]; then
+	if [ "$(placed "$work/first")" = \
+		"$(placed "$work/second")" ]; then
 		pass
 	else
 		fail "$backend: an answer with access records: other addresses"
@@ -208,8 +215,8 @@ all_of_it() {
 	run 'an address each' 0 '' --addresses="$work/first" \
 		--publish="$work/third" "$work/homed"
 	if [ "$(jq '.ranks[0].arena.address' "$work/second")" = \
-		52776558133248 ] && [ "$(jq -cS .ranks "$work/third")" = \
-		"$(jq -cS .ranks "$work/first")" ]; then
+		52776558133248 ] && [ "$(placed "$work/third")" = \
+		"$(placed "$work/first")" ]; then
 		pass
 	else
 		fail "$backend: the geometry's address, or the file's over it"
@@ -235,7 +242,7 @@ if [ -f "$B/fake/libcuda.so.1" ]; then
 	export FAKE_CUDA_HINTS_FROM=1073741824
 	run 'small hints are not heeded' 0 '' --check --addresses="$work/far" \
 		--publish="$work/second" "$work/plan"
-	if [ "$(jq -cS .ranks "$work/second")" = "$(jq -cS .ranks "$work/far")" ]
+	if [ "$(placed "$work/second")" = "$(placed "$work/far")" ]
 	then
 		pass
 	else

@@ -39,6 +39,7 @@ expected() {
 	for page in man/*.1; do echo "share/man/man1/${page#man/}"; done
 	for page in man/*.3; do echo "share/man/man3/${page#man/}"; done
 	for page in man/*.5; do echo "share/man/man5/${page#man/}"; done
+	for page in man/*.7; do echo "share/man/man7/${page#man/}"; done
 	for header in include/kvplan/*.h; do echo "$header"; done
 	echo bin/kvplan
 	echo bin/kvcheck

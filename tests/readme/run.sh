@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 PATH=$bin:$PATH
 export PATH
 ln -s "$top/layouts" "$work/layouts"
+ln -s "$top/tests" "$work/tests"
 passed=0 failed=0
 
 # verdict STATUS WHAT: what went wrong is in $work/log.
