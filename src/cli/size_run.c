@@ -99,23 +99,23 @@ static void warn_rows(const struct size_settings *s,
 
 /* The warnings do not say which of several limits they are about. */
 static int warn(const struct sizing *each, const struct size_settings *s,
-		const struct kvp_geometry *g, const struct kvp_plan *none,
+		const struct kvp_geometry *g, const struct kvp_plan *row,
 		struct kvp_error *err)
 {
-	const struct kvp_headroom *h = &none->headroom;
+	const struct kvp_headroom *h = &row->headroom;
 
 	if (s->nlimits > 1 &&
-	    (each->entries_none > none->summary.limit || !h->bounded ||
+	    (each->entries_row > row->summary.limit || !h->bounded ||
 	     h->cap_bytes > h->free_bytes / 2 || lacks_rows(s, &each->size)))
 		fprintf(stderr, "kvplan: note: with memory limit %s:\n",
 			each->limit);
 	warn_rows(s, g, &each->size);
-	return summary_warn(none, err);
+	return summary_warn(row, err);
 }
 
 /*
  * What the sized geometry costs in the table, and what it serves.  Warnings
- * take the unmerged layout, so that they name the first mode that fits.
+ * are about mode row, which kvplan plan takes unless it is told otherwise.
  */
 static int plan_sized(struct sizing *each, const struct size_settings *s,
 		      const struct kvp_geometry *g,
@@ -134,7 +134,7 @@ static int plan_sized(struct sizing *each, const struct size_settings *s,
 		code = kvp_size_concurrency(&each->concurrency, &row,
 					    s->length, err);
 	if (!code)
-		code = warn(each, s, g, &none, err);
+		code = warn(each, s, g, &row, err);
 done:
 	kvp_plan_release(&none);
 	kvp_plan_release(&row);

@@ -109,6 +109,8 @@ for page in man/*; do
 	dir=$work/${page##*/}
 	mkdir "$dir"
 	ln -s "$top/layouts" "$dir/layouts"
+	ln -s "$top/tests/import/configs/qwen3-next-80b-a3b.json" \
+		"$dir/config.json"
 	awk -v out="$dir/.command" '
 		/^\.Bd -literal/ { on = 1; open = 0 }
 		/^\.Ed/ { on = 0 }
