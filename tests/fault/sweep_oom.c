@@ -250,6 +250,47 @@ static int run_geometry_copy(struct kvp_error *err)
 	return code;
 }
 
+static int run_geometry_read_unsized(struct kvp_error *err)
+{
+	struct kvp_geometry g;
+	int code;
+
+	memset(&g, 0xa5, sizeof(g));
+	code = kvp_geometry_read_unsized(&g, "g", small, strlen(small), err);
+	if (code)
+		demand(geometry_is_empty(&g), "geometry is not empty");
+	else
+		kvp_geometry_release(&g);
+	return code;
+}
+
+static int run_size(struct kvp_error *err)
+{
+	const uint64_t free_bytes = UINT64_C(1) << 30;
+	const struct kvp_size_wish wish = {
+		.free_bytes = &free_bytes, .nfree = 1,
+		.snapshots = KVP_UNSTATED,
+	};
+	struct kvp_size size;
+	int code;
+
+	memset(&size, 0xa5, sizeof(size));
+	code = kvp_size_find(&size, &world.small, &wish, err);
+	demand(code ? !size.pages && !size.used_bytes : size.pages > 1,
+	       "the sizing is not as expected");
+	return code;
+}
+
+static int run_concurrency(struct kvp_error *err)
+{
+	struct kvp_concurrency c = { 0 };
+	int code = kvp_size_concurrency(&c, &world.plan, 1, err);
+
+	if (!code)
+		demand(c.pages_each == 1 && c.sequences, "no sequence fits");
+	return code;
+}
+
 static int make_plan(const struct kvp_geometry *g, enum kvp_merge merge,
 		     const char *expected, struct kvp_error *err)
 {
@@ -610,6 +651,9 @@ static const struct operation operations[] = {
 	{ "geometry read, recorded", run_geometry_read_recorded, false },
 	{ "geometry write", run_geometry_write, false },
 	{ "geometry copy", run_geometry_copy, false },
+	{ "geometry read, unsized", run_geometry_read_unsized, false },
+	{ "size", run_size, false },
+	{ "concurrency", run_concurrency, false },
 	{ "plan small none", run_plan_small_none, false },
 	{ "plan small row", run_plan_small_row, false },
 	{ "plan small span", run_plan_small_span, false },
