@@ -20,7 +20,16 @@ extern "C" {
 /* A number that is not stated. */
 #define KVP_IMPORT_UNSTATED UINT64_MAX
 
-/* Zeroed but for the numbers, see kvp_import_options_init(). */
+/* Every multi-token-prediction layer that the config states. */
+#define KVP_IMPORT_MTP_ALL (UINT64_MAX - 1)
+
+/* Configs are small: larger ones are KVP_ELIMIT. */
+#define KVP_IMPORT_TEXT_MAX ((size_t)4 << 20)
+
+/* Layers of a model. */
+#define KVP_IMPORT_LAYERS_MAX UINT64_C(16384)
+
+/* Filled by kvp_import_options_init(). */
 struct kvp_import_options {
 	const char *name;	/* NULL: from the source's name */
 	uint64_t tp;		/* ranks; required */
@@ -34,11 +43,14 @@ struct kvp_import_options {
 	uint64_t execution_rows;	/* default: 256, vLLM's max_num_seqs */
 	uint64_t snapshot_rows;	/* default: left out, for sizing */
 	uint64_t pages;		/* default: left out, for sizing */
-	uint64_t spec_tokens;	/* default 0 */
-	uint64_t mtp_layers;	/* multi-token-prediction layers, default 0 */
+	uint64_t spec_tokens;	/* speculative tokens; default 0 */
+	uint64_t mtp_layers;	/* multi-token-prediction layers, default 0;
+				   or KVP_IMPORT_MTP_ALL */
 	const char *family;	/* --as: a family's name; NULL: model_type */
 	uint64_t stage;		/* pipeline stage, from 1, of ... */
 	uint64_t stages;	/* default 1 of 1 */
+	/* The layers of each stage, `stages` numbers; NULL: as vLLM splits. */
+	const uint64_t *stage_layers;
 };
 
 /* Every number unstated, every text NULL. */
@@ -48,20 +60,30 @@ void kvp_import_options_init(struct kvp_import_options *options);
  * Import a config's text.  `source` is its name in errors.  *geometry is
  * the text of a geometry, without `pages` and `snapshot_rows` unless they
  * are given; *derivation says for people, line by line, which keys were
- * read, which formula was used, which default and whose.  free() both.  On
- * failure both are NULL.
+ * read, which formula was used, which default and whose.  free() both.
  *
  * Errors: KVP_ESYNTAX, KVP_EINPUT (an unknown model, a key that is missing,
  * contradicts or is not understood, a split that is not legal, a dtype that
- * has to be said), KVP_ELIMIT, KVP_ENOMEM.
+ * has to be said), KVP_ELIMIT, KVP_ENOMEM; both texts are NULL then.
+ *
+ * KVP_EINFEASIBLE: the model or its pipeline stage has no plane, and a
+ * geometry without planes has nothing that rows could share.  The error's
+ * text says what its rows take; *geometry is NULL, *derivation is there.
  */
 int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	       size_t *derivation_len, const char *source, const char *text,
 	       size_t len, const struct kvp_import_options *options,
 	       struct kvp_error *err);
 
+/* What --as takes. */
+struct kvp_import_family {
+	const char *name;
+	const char *types;	/* its model_type words, between spaces */
+	const char *cache;	/* what such a model caches, in a few words */
+};
+
 /* The families by index, for help and manual; NULL past the last. */
-const char *kvp_import_family(size_t index);
+const struct kvp_import_family *kvp_import_family(size_t index);
 
 #ifdef __cplusplus
 }

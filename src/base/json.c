@@ -29,18 +29,30 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
+static int open_text(struct json_text *in, struct json_at *root,
+		     struct kvp_error *err)
+{
+	int code = json_scan(in, err);
+
+	*root = (struct json_at){ .in = in };
+	if (!code)
+		root->p = skip_blanks(in->text);
+	return code;
+}
+
 int json_open(struct json_text *in, struct json_at *root, const char *source,
 	      const char *text, size_t len, struct kvp_error *err)
 {
-	int code;
+	*in = (struct json_text){ source, text, text + len, false };
+	return open_text(in, root, err);
+}
 
-	*in = (struct json_text){ source, text, text + len };
-	*root = (struct json_at){ .in = in };
-	code = json_scan(in, err);
-	if (code)
-		return code;
-	root->p = skip_blanks(text);
-	return KVP_OK;
+int json_open_lenient(struct json_text *in, struct json_at *root,
+		      const char *source, const char *text, size_t len,
+		      struct kvp_error *err)
+{
+	*in = (struct json_text){ source, text, text + len, true };
+	return open_text(in, root, err);
 }
 
 /* The pointer of a place, written from its root down. */
@@ -294,30 +306,64 @@ int json_object(const struct json_at *at, const struct json_field *fields,
 	return KVP_OK;
 }
 
-int json_member(const struct json_at *at, const char *name,
-		struct json_at *value, struct kvp_error *err)
+/*
+ * The first member of that name at or after *p, which moves past it; *p is
+ * on the closing brace where there is none.
+ */
+static int next_member(const struct json_at *at, const char *name,
+		       const char **p, struct json_at *value,
+		       struct kvp_error *err)
 {
-	const char *p;
-	bool is;
+	bool is = false;
+	int code = KVP_OK;
+
+	while (**p != '}' && !is && !code) {
+		code = key_is(*p, at->in->end, name, &is, err);
+		*p = skip_blanks(skip_blanks(skip_string(*p)) + 1);
+		if (is)
+			value->p = *p;
+		*p = skip_value(*p, at->in->end);
+		if (**p == ',')
+			*p = skip_blanks(*p + 1);
+	}
+	return code;
+}
+
+static int first_member(const struct json_at *at, const char *name,
+			const char **p, struct json_at *value,
+			struct kvp_error *err)
+{
 	int code = json_expect(at, JSON_OBJECT, "an object", err);
 
 	*value = (struct json_at){ .in = at->in, .up = at, .key = name };
 	if (code)
 		return code;
-	for (p = skip_blanks(at->p + 1); *p != '}';) {
-		code = key_is(p, at->in->end, name, &is, err);
-		if (code)
-			return code;
-		p = skip_blanks(skip_blanks(skip_string(p)) + 1);
-		if (is) {
-			value->p = p;
-			return KVP_OK;
-		}
-		p = skip_value(p, at->in->end);
-		if (*p == ',')
-			p = skip_blanks(p + 1);
-	}
-	return KVP_OK;
+	*p = skip_blanks(at->p + 1);
+	return next_member(at, name, p, value, err);
+}
+
+int json_member(const struct json_at *at, const char *name,
+		struct json_at *value, struct kvp_error *err)
+{
+	const char *p;
+
+	return first_member(at, name, &p, value, err);
+}
+
+int json_only_member(const struct json_at *at, const char *name,
+		     struct json_at *value, struct kvp_error *err)
+{
+	struct json_at again;
+	const char *p;
+	int code = first_member(at, name, &p, value, err);
+
+	again = *value;
+	if (!code && value->p)
+		code = next_member(at, name, &p, &again, err);
+	if (!code && again.p != value->p)
+		code = json_fail(value, err, KVP_EINPUT,
+				 "given twice; one of them must go");
+	return code;
 }
 
 int json_list_begin(struct json_list *list, const struct json_at *at,

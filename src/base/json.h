@@ -26,6 +26,7 @@ struct json_text {
 	const char *source;
 	const char *text;
 	const char *end;
+	bool lenient;		/* see json_open_lenient() */
 };
 
 /* A value's place.  p == NULL: the member is absent. */
@@ -56,6 +57,15 @@ enum json_type {
 int json_open(struct json_text *in, struct json_at *root, const char *source,
 	      const char *text, size_t len, struct kvp_error *err);
 
+/*
+ * The same for texts that Python wrote: the bare words NaN, Infinity and
+ * -Infinity are taken as numbers.  They are no whole number, so json_u64()
+ * and json_bytes() refuse them where such a value is wanted.
+ */
+int json_open_lenient(struct json_text *in, struct json_at *root,
+		      const char *source, const char *text, size_t len,
+		      struct kvp_error *err);
+
 enum json_type json_type(const struct json_at *at);
 
 /* KVP_EINPUT "is a list, must be WANTED" where the type is another. */
@@ -76,6 +86,10 @@ int json_object(const struct json_at *at, const struct json_field *fields,
  */
 int json_member(const struct json_at *at, const char *name,
 		struct json_at *value, struct kvp_error *err);
+
+/* The same, and KVP_EINPUT where the object has that member twice. */
+int json_only_member(const struct json_at *at, const char *name,
+		     struct json_at *value, struct kvp_error *err);
 
 /* Walk an array.  json_list_next() answers false at its end. */
 int json_list_begin(struct json_list *list, const struct json_at *at,

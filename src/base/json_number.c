@@ -3,8 +3,8 @@
  * digits say so ("2.0", "1e3"), however it is written, and is refused when
  * they do not, however small the fraction.
  */
+#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -76,10 +76,19 @@ static const char *token(const struct json_at *at, char *text, size_t size)
 	size_t i;
 
 	for (i = 0; i + 1 < size && at->p + i < at->in->end &&
-	     at->p[i] && strchr("+-.eE0123456789", at->p[i]); i++)
+	     (isalnum((unsigned char)at->p[i]) || at->p[i] == '.' ||
+	      at->p[i] == '+' || at->p[i] == '-'); i++)
 		text[i] = at->p[i];
 	text[i] = '\0';
 	return text;
+}
+
+/* NaN, Infinity, -Infinity, which only lenient texts hold. */
+static bool is_word(const struct json_at *at)
+{
+	const char *p = at->p + (*at->p == '-');
+
+	return at->in->lenient && p < at->in->end && isalpha((unsigned char)*p);
 }
 
 static int whole(const struct json_at *at, uint64_t *out,
@@ -88,6 +97,10 @@ static int whole(const struct json_at *at, uint64_t *out,
 	struct digits d = read_digits(at->p, at->in->end);
 	char text[40];
 
+	if (is_word(at))
+		return json_fail(at, err, KVP_EINPUT,
+			"is %s, must be a whole number",
+			token(at, text, sizeof(text)));
 	if (d.mantissa && d.negative)
 		return json_fail(at, err, KVP_EINPUT,
 			"is %s, must not be negative",

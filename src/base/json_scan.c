@@ -179,10 +179,13 @@ static int scan_string(struct scan *s)
 
 static int scan_word(struct scan *s)
 {
-	static const char *const words[] = { "true", "false", "null" };
-	size_t i, len;
+	/* The last three are Python's, no JSON. */
+	static const char *const words[] = {
+		"true", "false", "null", "NaN", "Infinity", "-Infinity",
+	};
+	size_t i, len, count = s->in->lenient ? 6 : 3;
 
-	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (i = 0; i < count; i++) {
 		len = strlen(words[i]);
 		if ((size_t)(s->in->end - s->p) >= len &&
 		    !memcmp(s->p, words[i], len)) {
@@ -196,6 +199,12 @@ static int scan_word(struct scan *s)
 		return broken(s, s->p,
 			      "byte-order mark; save the file without it");
 	return broken(s, s->p, "expected a value");
+}
+
+/* On the sign of "-Infinity", where that is taken. */
+static bool is_word(const struct scan *s)
+{
+	return s->in->lenient && s->in->end - s->p > 1 && s->p[1] == 'I';
 }
 
 static int scan_value(struct scan *s, int depth);
@@ -274,7 +283,7 @@ static int scan_value(struct scan *s, int depth)
 	case '"':
 		return scan_string(s);
 	default:
-		if (*s->p == '-' || is_digit(s))
+		if (is_digit(s) || (*s->p == '-' && !is_word(s)))
 			return scan_number(s);
 		return scan_word(s);
 	}

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "cli/cli.h"
 
-#define OPTS_MAX 16
+#define OPTS_MAX 24
 /* Values getopt_long() returns for the rows of the table. */
 #define FIRST 256
 

@@ -231,6 +231,8 @@ int main(int argc, char **argv)
 		replay_folder("layouts");
 		replay_folder("tests/rules");
 		replay_folder("tests/random/regr");
+		replay_folder("tests/import/configs");
+		replay_folder("tests/import/facts");
 	}
 	if (!run.files) {
 		puts("FAIL no file to replay");

@@ -1,0 +1,249 @@
+/*
+ * What attention of grouped heads keeps, whole or in a sliding window: bytes
+ * per token, plane and rank, as in vLLM v0.19.
+ */
+#include "base/u64.h"
+#include "import/work.h"
+
+struct heads {
+	uint64_t query, kv, dk, dv;
+};
+
+static int read_kv_heads(struct import *im, struct heads *h,
+			 struct kvp_error *err)
+{
+	struct json_at at;
+	int code = config_dim(im, "num_attention_heads", &h->query, err);
+
+	if (!code)
+		code = config_dim_or(im, "num_key_value_heads", h->query,
+				     &h->kv, err);
+	if (code || h->query % h->kv == 0)
+		return code;
+	code = config_find(im, "num_key_value_heads", &at, err);
+	return code ? code : json_fail(&at, err, KVP_EINPUT,
+		"is %llu, must divide num_attention_heads, %llu",
+		(ull)h->kv, (ull)h->query);
+}
+
+/* head_dim, else a share of the hidden size. */
+static int read_width(struct import *im, uint64_t query, uint64_t *width,
+		      struct kvp_error *err)
+{
+	static const struct spelt keys = {
+		{ "head_dim", "attention_head_dim" }
+	};
+	struct json_at at;
+	uint64_t hidden = 0;
+	int code = config_spelt_or(im, &keys, 0, width, err);
+
+	if (code || *width)
+		return code;
+	code = config_dim(im, "hidden_size", &hidden, err);
+	if (!code && hidden % query) {
+		code = config_find(im, "hidden_size", &at, err);
+		return code ? code : json_fail(&at, err, KVP_EINPUT,
+			"is %llu, must be a multiple of num_attention_heads, "
+			"%llu, where there is no head_dim", (ull)hidden,
+			(ull)query);
+	}
+	*width = code ? 0 : hidden / query;
+	if (!code)
+		why(im, "head width: no head_dim; hidden_size %llu / "
+		    "num_attention_heads %llu = %llu\n", (ull)hidden,
+		    (ull)query, (ull)*width);
+	return code;
+}
+
+/* Bytes of one token's key and value in one head. */
+static int head_bytes(struct import *im, const struct heads *h,
+		      uint64_t *bytes, struct kvp_error *err)
+{
+	const struct dtype *t = im->kv;
+
+	switch (t->form) {
+	case DTYPE_PLAIN:
+		*bytes = (h->dk + h->dv) * t->bytes;
+		why(im, "(%llu + %llu) x %llu B", (ull)h->dk, (ull)h->dv,
+		    (ull)t->bytes);
+		return KVP_OK;
+	case DTYPE_PER_HEAD:
+		*bytes = h->dk + h->dv + 2 * 4;
+		why(im, "(%llu + %llu + two 4-byte scales)", (ull)h->dk,
+		    (ull)h->dv);
+		return KVP_OK;
+	case DTYPE_NVFP4:
+		if (h->dk % 16 || h->dv % 16)
+			return kvp_error_set(err, KVP_EINPUT,
+				"--kv-dtype=nvfp4: heads of %llu and %llu "
+				"must be multiples of 16", (ull)h->dk,
+				(ull)h->dv);
+		*bytes = (h->dk + h->dv) / 2 + (h->dk + h->dv) / 16;
+		why(im, "(%llu + %llu) x (1/2 + 1/16) B", (ull)h->dk,
+		    (ull)h->dv);
+		return KVP_OK;
+	case DTYPE_DS_MLA:
+		break;
+	}
+	return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: is the slot of "
+		"sparse MLA; grouped heads take bf16, fp16, fp32, fp8, "
+		"fp8_per_token_head, int8_per_token_head or nvfp4", t->name);
+}
+
+static int add_grouped(struct import *im, const char *name, uint64_t count,
+		       const struct heads *h, struct kvp_error *err)
+{
+	uint64_t each = u64_max(1, h->kv / im->options->tp), head = 0;
+	uint64_t bytes = 0;
+	int code;
+
+	why(im, "%s: max(1, %llu kv heads / TP %llu) = %llu x ", name,
+	    (ull)h->kv, (ull)im->options->tp, (ull)each);
+	code = head_bytes(im, h, &head, err);
+	if (!code)
+		code = TIMES(&bytes, "heads x bytes", err, each, head);
+	if (code)
+		return code;
+	why(im, " = %llu B per token\n", (ull)bytes);
+	return planes_add(im, name, count, bytes, err);
+}
+
+static void must_heads(struct import *im, const struct heads *h)
+{
+	im->query_heads = h->query;
+	im->kv_heads = h->kv;
+	must(im, "num_attention_heads", h->query, MUST_DIVIDE);
+	must(im, "num_key_value_heads", h->kv, MUST_SPREAD);
+}
+
+static int read_heads(struct import *im, struct heads *h,
+		      struct kvp_error *err)
+{
+	int code = read_kv_heads(im, h, err);
+
+	if (!code)
+		code = read_width(im, h->query, &h->dk, err);
+	if (!code)
+		code = config_dim_or(im, "v_head_dim", h->dk, &h->dv, err);
+	if (!code)
+		must_heads(im, h);
+	return code;
+}
+
+static int note_window(struct import *im, struct kvp_error *err)
+{
+	uint64_t window = 0;
+	int code;
+
+	if (!im->model.attention[SLIDING])
+		return im->family->slides ? config_ignore(im,
+			"sliding_window", "no layer slides", err) : KVP_OK;
+	code = config_dim(im, "sliding_window", &window, err);
+	if (!code)
+		why(im, "  window %llu: a request of len tokens needs "
+		    "ceil(min(%llu + batched tokens, len) / %llu) + 1 pages "
+		    "of these planes, which have as many as all others\n",
+		    (ull)window, (ull)window - 1, (ull)im->page_tokens);
+	return code;
+}
+
+int attention_grouped(struct import *im, struct kvp_error *err)
+{
+	struct heads h;
+	int code = read_heads(im, &h, err);
+
+	if (!code && im->model.attention[FULL])
+		code = add_grouped(im, im->family->plane,
+				   im->stage.attention[FULL], &h, err);
+	if (!code && im->model.attention[SLIDING])
+		code = add_grouped(im, "sliding",
+				   im->stage.attention[SLIDING], &h, err);
+	if (!code)
+		code = note_window(im, err);
+	return code;
+}
+
+/* Keys and values are twice as wide as kv_channels says. */
+int attention_zamba(struct import *im, struct kvp_error *err)
+{
+	uint64_t hidden = 0, width = 0;
+	struct heads h = { .kv = 0 };
+	int code = read_kv_heads(im, &h, err);
+
+	if (!code)
+		code = config_dim(im, "hidden_size", &hidden, err);
+	if (!code)
+		code = config_dim_or(im, "attention_head_dim",
+				     2 * hidden / h.query, &width, err);
+	if (!code && (2 * hidden % h.query || width != 2 * hidden / h.query))
+		return json_fail(&im->body, err, KVP_EINPUT,
+			"attention_head_dim must be 2 x hidden_size / "
+			"num_attention_heads = 2 x %llu / %llu",
+			(ull)hidden, (ull)h.query);
+	if (code)
+		return code;
+	h.dk = h.dv = width;
+	why(im, "head width: 2 x hidden_size %llu / num_attention_heads %llu "
+	    "= %llu; every shared block keeps its own keys and values\n",
+	    (ull)hidden, (ull)h.query, (ull)width);
+	must_heads(im, &h);
+	code = add_grouped(im, im->family->plane, im->stage.attention[FULL],
+			   &h, err);
+	if (!code)
+		code = config_ignore(im, "kv_channels", "half of what is "
+				     "kept", err);
+	if (!code)
+		code = config_ignore(im, "num_query_groups",
+				     "num_key_value_heads says it", err);
+	return code;
+}
+
+/* Full layers may have other heads than sliding ones. */
+static int read_global(struct import *im, struct heads *h,
+		       struct kvp_error *err)
+{
+	struct json_at equal;
+	uint64_t heads = 0;
+	bool is = false;
+	int code = config_dim(im, "global_head_dim", &h->dk, err);
+
+	if (!code)
+		code = config_count(im, "num_global_key_value_heads", &heads,
+				    err);
+	if (!code)
+		code = config_find(im, "attention_k_eq_v", &equal, err);
+	if (!code && equal.p)
+		code = json_bool(&equal, &is, err);
+	if (code)
+		return code;
+	if (heads && heads != h->kv && !is)
+		return json_fail(&im->body, err, KVP_EINPUT,
+			"num_global_key_value_heads is %llu, but "
+			"attention_k_eq_v is not true; sources differ about "
+			"which heads full layers have then", (ull)heads);
+	h->kv = heads ? heads : h->kv;
+	h->dv = h->dk;
+	return KVP_OK;
+}
+
+int attention_gemma4(struct import *im, struct kvp_error *err)
+{
+	struct heads h, global;
+	int code = read_heads(im, &h, err);
+
+	global = h;
+	if (!code && im->model.attention[FULL])
+		code = read_global(im, &global, err);
+	if (code)
+		return code;
+	if (im->model.attention[FULL]) {
+		must(im, "the kv heads of full layers", global.kv,
+		     MUST_SPREAD);
+		code = add_grouped(im, im->family->plane,
+				   im->stage.attention[FULL], &global, err);
+	}
+	if (!code && im->model.attention[SLIDING])
+		code = add_grouped(im, "sliding",
+				   im->stage.attention[SLIDING], &h, err);
+	return code ? code : note_window(im, err);
+}

@@ -1,0 +1,160 @@
+/*
+ * The config: its text, the model's part of it, and one key at a time.
+ *
+ * Every key that is read is noted, so that the derivation can list them and
+ * sensitive.c finds those that nobody read.  A key that is null counts as
+ * absent, as it does in Python.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "import/work.h"
+
+/* Where a config of several models keeps the language model's. */
+static const char *const nests[] = {
+	"text_config", "llm_config", "language_config"
+};
+
+static const char *const prefixes[] = {
+	"/text_config", "/llm_config", "/language_config"
+};
+
+#define NESTS (sizeof(nests) / sizeof(*nests))
+
+int config_open(struct import *im, const char *text, size_t len,
+		struct kvp_error *err)
+{
+	struct json_at at;
+	size_t i;
+	int code;
+
+	if (len > KVP_IMPORT_TEXT_MAX)
+		return kvp_error_set(err, KVP_ELIMIT,
+			"%s: has %zu bytes, a config must have at most %zu",
+			im->source, len, KVP_IMPORT_TEXT_MAX);
+	code = json_open_lenient(&im->in, &im->root, im->source, text, len,
+				 err);
+	if (!code)
+		code = json_expect(&im->root, JSON_OBJECT, "an object", err);
+	im->body = im->root;
+	im->prefix = "";
+	for (i = 0; i < NESTS && !code; i++) {
+		code = json_only_member(&im->root, nests[i], &at, err);
+		if (code || !at.p || json_type(&at) != JSON_OBJECT)
+			continue;
+		im->body = at;
+		im->prefix = prefixes[i];
+		break;
+	}
+	return code;
+}
+
+static void note(struct import *im, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < im->nread; i++)
+		if (!strcmp(im->read[i], key))
+			return;
+	assert(im->nread < READ_MAX);
+	im->read[im->nread++] = key;
+}
+
+int config_find(struct import *im, const char *key, struct json_at *at,
+		struct kvp_error *err)
+{
+	int code = json_only_member(&im->body, key, at, err);
+
+	if (code || !at->p)
+		return code;
+	note(im, key);
+	if (json_type(at) == JSON_NULL)
+		at->p = NULL;
+	return KVP_OK;
+}
+
+int config_dim(struct import *im, const char *key, uint64_t *out,
+	       struct kvp_error *err)
+{
+	struct json_at at;
+	int code = config_find(im, key, &at, err);
+
+	if (code)
+		return code;
+	if (!at.p)
+		return json_fail(&at, err, KVP_EINPUT,
+			"missing; family %s needs this key",
+			im->family->shown.name);
+	return json_u64(&at, 1, DIM_MAX, out, err);
+}
+
+int config_dim_or(struct import *im, const char *key, uint64_t fallback,
+		  uint64_t *out, struct kvp_error *err)
+{
+	struct json_at at;
+	int code = config_find(im, key, &at, err);
+
+	*out = fallback;
+	return code || !at.p ? code : json_u64(&at, 1, DIM_MAX, out, err);
+}
+
+int config_count(struct import *im, const char *key, uint64_t *out,
+		 struct kvp_error *err)
+{
+	struct json_at at;
+	int code = config_find(im, key, &at, err);
+
+	*out = 0;
+	return code || !at.p ? code : json_u64(&at, 0, DIM_MAX, out, err);
+}
+
+int config_spelt_or(struct import *im, const struct spelt *spelt,
+		    uint64_t fallback, uint64_t *out, struct kvp_error *err)
+{
+	uint64_t first = 0, second = 0;
+	struct json_at at;
+	int code = config_dim_or(im, spelt->key[0], 0, &first, err);
+
+	if (!code && spelt->key[1])
+		code = config_dim_or(im, spelt->key[1], 0, &second, err);
+	if (code)
+		return code;
+	*out = first ? first : second ? second : fallback;
+	if (!first || !second || first == second)
+		return KVP_OK;
+	code = config_find(im, spelt->key[0], &at, err);
+	return code ? code : json_fail(&at, err, KVP_EINPUT,
+		"is %llu, but %s, which spells the same, is %llu",
+		(ull)first, spelt->key[1], (ull)second);
+}
+
+int config_spelt(struct import *im, const struct spelt *spelt, uint64_t *out,
+		 struct kvp_error *err)
+{
+	int code = config_spelt_or(im, spelt, 0, out, err);
+
+	return code || *out ? code : config_dim(im, spelt->key[0], out, err);
+}
+
+int config_ignore(struct import *im, const char *key, const char *because,
+		  struct kvp_error *err)
+{
+	struct json_at at;
+	int code = config_find(im, key, &at, err);
+
+	if (!code && at.p)
+		why(im, "  not used: %s/%s; %s\n", im->prefix, key, because);
+	return code;
+}
+
+int dim_member(const struct json_at *object, const char *key, uint64_t *out,
+	       struct kvp_error *err)
+{
+	struct json_at at;
+	int code = json_only_member(object, key, &at, err);
+
+	if (!code && !at.p)
+		code = json_fail(&at, err, KVP_EINPUT,
+				 "missing; this key is required");
+	return code ? code : json_u64(&at, 1, DIM_MAX, out, err);
+}

@@ -1,0 +1,74 @@
+/*
+ * The parts of the derivation that are lists.
+ */
+#include <string.h>
+
+#include "import/work.h"
+
+#define RANGES 60		/* in one line; what is over is left out */
+
+/* "0-2,4-6": the layers from `first` up to `past` that `is` holds for. */
+static void ranges(struct import *im, uint64_t first, uint64_t past,
+		   bool (*is)(struct layer layer, unsigned kind),
+		   unsigned kind)
+{
+	uint64_t i, from;
+	unsigned count = 0;
+
+	for (i = first; i < past; i++) {
+		if (!is(im->layers[i], kind))
+			continue;
+		if (++count > RANGES) {
+			why(im, ",...");
+			return;
+		}
+		for (from = i; i + 1 < past && is(im->layers[i + 1], kind);)
+			i++;
+		why(im, count > 1 ? ",%llu" : " %llu", (ull)from);
+		if (i > from)
+			why(im, "-%llu", (ull)i);
+	}
+}
+
+static bool has_attention(struct layer layer, unsigned kind)
+{
+	return layer.attention == kind;
+}
+
+static bool is_recurrent(struct layer layer, unsigned kind)
+{
+	return layer.recurrent == (kind != 0);
+}
+
+static bool is_neither(struct layer layer, unsigned kind)
+{
+	return !layer.recurrent && layer.attention == kind;
+}
+
+void derive_census(struct import *im, const struct census *c, uint64_t first,
+		   uint64_t past)
+{
+	static const char *const names[ATTENTIONS] = {
+		[FULL] = "full attention", [SLIDING] = "sliding attention",
+		[WINDOW] = "ratio 0, a window alone", [RATIO_4] = "ratio 4",
+		[RATIO_128] = "ratio 128",
+	};
+	unsigned i;
+
+	for (i = 0; i < ATTENTIONS; i++) {
+		if (!names[i] || !c->attention[i])
+			continue;
+		why(im, "  %llu of %s:", (ull)c->attention[i], names[i]);
+		ranges(im, first, past, has_attention, i);
+		why(im, "\n");
+	}
+	if (c->recurrent) {
+		why(im, "  %llu recurrent:", (ull)c->recurrent);
+		ranges(im, first, past, is_recurrent, 1);
+		why(im, "\n");
+	}
+	for (i = 0; first < past; first++)
+		i += is_neither(im->layers[first], NO_ATTENTION);
+	if (i)
+		why(im, "  %u that keep nothing\n", i);
+}

@@ -1,0 +1,217 @@
+/*
+ * What attention over latent vectors keeps: one vector for keys and values
+ * (MLA), an indexer's beside it (sparse MLA), or compressed slots for several
+ * tokens (DeepSeek-V4).  The fp8 slots are published for one width each.
+ */
+#include "base/u64.h"
+#include "import/work.h"
+
+struct latent {
+	uint64_t rank, rope;
+};
+
+static int read_latent(struct import *im, struct latent *l,
+		       struct kvp_error *err)
+{
+	struct json_at use;
+	bool is = true;
+	int code = config_dim(im, "num_attention_heads", &im->query_heads,
+			      err);
+
+	if (!code)
+		code = config_dim(im, "kv_lora_rank", &l->rank, err);
+	if (!code)
+		code = config_dim(im, "qk_rope_head_dim", &l->rope, err);
+	if (!code)
+		code = config_find(im, "use_mla", &use, err);
+	if (!code && use.p)
+		code = json_bool(&use, &is, err);
+	if (!code && !is)
+		return json_fail(&use, err, KVP_EINPUT, "is false: this model "
+			"has no MLA; say whose cache it has with --as=FAMILY");
+	if (!code)
+		must(im, "num_attention_heads", im->query_heads, MUST_DIVIDE);
+	return code;
+}
+
+static int ignore_heads(struct import *im, struct kvp_error *err)
+{
+	static const char because[] = "the latent vector has no heads";
+	static const char *const keys[] = {
+		"head_dim", "num_key_value_heads", "v_head_dim"
+	};
+	size_t i;
+	int code = KVP_OK;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys) && !code; i++)
+		code = config_ignore(im, keys[i], because, err);
+	return code;
+}
+
+static int add_latent(struct import *im, const struct latent *l,
+		      struct kvp_error *err)
+{
+	uint64_t bytes = 0;
+	int code;
+
+	if (im->kv->form != DTYPE_PLAIN)
+		return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: no "
+			"source defines it for this kind of MLA; bf16, fp16, "
+			"fp32 and fp8 are", im->kv->name);
+	code = TIMES(&bytes, "latent width x bytes", err, l->rank + l->rope,
+		     im->kv->bytes);
+	if (code)
+		return code;
+	why(im, "%s: kv_lora_rank %llu + qk_rope_head_dim %llu = %llu x %llu "
+	    "B = %llu B per token; keys and values share it, TP does not "
+	    "divide it\n", im->family->plane, (ull)l->rank, (ull)l->rope,
+	    (ull)(l->rank + l->rope), (ull)im->kv->bytes, (ull)bytes);
+	return planes_add(im, im->family->plane, im->stage.attention[FULL],
+			  bytes, err);
+}
+
+int attention_mla(struct import *im, struct kvp_error *err)
+{
+	struct latent l = { 0 };
+	int code = read_latent(im, &l, err);
+
+	if (!code)
+		code = add_latent(im, &l, err);
+	return code ? code : ignore_heads(im, err);
+}
+
+/* One slot of sparse MLA in fp8, for the one width it is defined for. */
+static int add_slot(struct import *im, const struct latent *l,
+		    struct kvp_error *err)
+{
+	if (l->rank != 512 || l->rope != 64)
+		return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: the "
+			"fp8 slot of sparse MLA is defined for kv_lora_rank "
+			"512 and qk_rope_head_dim 64, not for %llu and %llu",
+			im->kv->name, (ull)l->rank, (ull)l->rope);
+	why(im, "%s: 512 fp8 + 4 fp32 scales + 64 bf16 of rope = 656 B per "
+	    "token (fp8_ds_mla, to which vLLM turns fp8)\n",
+	    im->family->plane);
+	return planes_add(im, im->family->plane, im->stage.attention[FULL],
+			  656, err);
+}
+
+static int read_indexer(struct import *im, struct kvp_error *err)
+{
+	uint64_t width = 0;
+	struct json_at at;
+	int code = config_dim(im, "index_head_dim", &width, err);
+
+	if (!code && width != 128) {
+		code = config_find(im, "index_head_dim", &at, err);
+		return code ? code : json_fail(&at, err, KVP_EINPUT,
+			"is %llu, must be 128, the one width whose slot is "
+			"defined", (ull)width);
+	}
+	if (!code)
+		code = config_ignore(im, "index_topk",
+				     "what is kept, not what is read", err);
+	return code;
+}
+
+int attention_sparse_mla(struct import *im, struct kvp_error *err)
+{
+	struct latent l = { 0 };
+	int code = read_latent(im, &l, err);
+
+	if (!code)
+		code = read_indexer(im, err);
+	if (code)
+		return code;
+	code = im->kv->bytes == 1 && im->kv->form != DTYPE_PER_HEAD &&
+	       im->kv->form != DTYPE_NVFP4 ? add_slot(im, &l, err) :
+					     add_latent(im, &l, err);
+	if (code)
+		return code;
+	why(im, "indexer: index_head_dim 128 fp8 + an fp32 scale = 132 B per "
+	    "token, whatever the kv dtype\n");
+	code = planes_add(im, "indexer", im->stage.attention[FULL], 132, err);
+	return code ? code : ignore_heads(im, err);
+}
+
+/* --- DeepSeek-V4 --- */
+
+#define V4_SLOT 584		/* 448 fp8, 64 bf16 of rope, 7 scales, 1 pad */
+#define V4_INDEXER 132
+#define V4_PAGE 576		/* pages are multiples of it */
+
+static int check_v4(struct import *im, struct kvp_error *err)
+{
+	uint64_t width = 0, rope = 0, window = 0, least;
+	int code = config_dim(im, "num_attention_heads", &im->query_heads,
+			      err);
+
+	if (!code)
+		code = config_dim(im, "head_dim", &width, err);
+	if (!code)
+		code = config_dim(im, "qk_rope_head_dim", &rope, err);
+	if (!code)
+		code = config_dim(im, "sliding_window", &window, err);
+	if (code)
+		return code;
+	if (width != 512 || rope != 64)
+		return json_fail(&im->body, err, KVP_EINPUT, "the slot is "
+			"defined for head_dim 512 and qk_rope_head_dim 64, "
+			"not for %llu and %llu", (ull)width, (ull)rope);
+	if (im->kv->form != DTYPE_PLAIN || im->kv->bytes != 1)
+		return kvp_error_set(err, KVP_EINPUT, "%s: no source defines "
+			"the pages of family %s in %s; fp8 is defined: say "
+			"--kv-dtype=fp8", im->source, im->family->shown.name,
+			im->kv->name);
+	least = im->model.attention[RATIO_128] ? 128 : 4;
+	if (im->page_tokens % least)
+		return kvp_error_set(err, KVP_EINPUT, "--page-tokens=%llu: "
+			"must be a multiple of the ratio %llu",
+			(ull)im->page_tokens, (ull)least);
+	must(im, "num_attention_heads", im->query_heads, MUST_DIVIDE);
+	im->no_dcp = true;
+	why(im, "window: each layer also keeps the last %llu tokens and the "
+	    "compressor's state, per sequence; they are in no page and not "
+	    "counted here\n", (ull)window);
+	return config_ignore(im, "num_key_value_heads", "a slot has no heads",
+			     err);
+}
+
+static int add_slots(struct import *im, const char *name, uint64_t count,
+		     uint64_t slot, uint64_t ratio, struct kvp_error *err)
+{
+	uint64_t slots = im->page_tokens / ratio, bytes = 0, page = 0;
+	int code = TIMES(&bytes, "slots x bytes", err, slots, slot);
+
+	if (!code && !u64_round_up(bytes, V4_PAGE, &page))
+		code = kvp_error_set(err, KVP_ELIMIT, "slots x bytes: too "
+				     "large");
+	if (code)
+		return code;
+	why(im, "%s: %llu tokens / %llu = %llu slots x %llu B = %llu B, "
+	    "rounded up to a multiple of %d\n  = ", name,
+	    (ull)im->page_tokens, (ull)ratio, (ull)slots, (ull)slot,
+	    (ull)bytes, V4_PAGE);
+	class_add(im, name, count, page);
+	return KVP_OK;
+}
+
+int attention_v4(struct import *im, struct kvp_error *err)
+{
+	const uint64_t *model = im->model.attention;
+	const uint64_t *stage = im->stage.attention;
+	int code = check_v4(im, err);
+
+	if (!code && model[RATIO_4])
+		code = read_indexer(im, err);
+	if (!code && model[RATIO_4])
+		code = add_slots(im, "ratio4", stage[RATIO_4], V4_SLOT, 4,
+				 err);
+	if (!code && model[RATIO_4])
+		code = add_slots(im, "indexer", stage[RATIO_4], V4_INDEXER, 4,
+				 err);
+	if (!code && model[RATIO_128])
+		code = add_slots(im, "ratio128", stage[RATIO_128], V4_SLOT,
+				 128, err);
+	return code;
+}

@@ -1,0 +1,102 @@
+/*
+ * The pipeline stage: which of the layers it has.  Layers that vLLM cannot
+ * share out evenly go, one each, to the stages before the last, from the
+ * last but one on; an explicit list overrides that.
+ */
+#include "base/u64.h"
+#include "import/work.h"
+
+void census_take(struct census *c, const struct layer *layers,
+		 uint64_t first, uint64_t past)
+{
+	uint64_t i;
+
+	*c = (struct census){ .layers = past - first };
+	for (i = first; i < past; i++) {
+		c->attention[layers[i].attention]++;
+		c->recurrent += layers[i].recurrent;
+	}
+}
+
+static uint64_t share(const struct import *im, uint64_t stage)
+{
+	const struct kvp_import_options *o = im->options;
+	uint64_t rest = im->nlayers % o->stages;
+
+	if (o->stage_layers)
+		return o->stage_layers[stage];
+	/* The stages -2, -3, ... of the split get one more. */
+	return im->nlayers / o->stages +
+	       (stage < o->stages - 1 && stage + rest >= o->stages - 1);
+}
+
+static int check(const struct import *im, struct kvp_error *err)
+{
+	const struct kvp_import_options *o = im->options;
+	uint64_t i, sum = 0;
+
+	if (!o->stages || o->stage < 1 || o->stage > o->stages)
+		return kvp_error_set(err, KVP_EINPUT,
+			"--stage=%llu/%llu: stages count from 1",
+			(ull)o->stage, (ull)o->stages);
+	if (o->stages > im->nlayers)
+		return kvp_error_set(err, KVP_EINPUT,
+			"--stage=%llu/%llu: the model has %llu layers, one "
+			"for each stage at least", (ull)o->stage,
+			(ull)o->stages, (ull)im->nlayers);
+	for (i = 0; i < o->stages && o->stage_layers; i++)
+		if (!o->stage_layers[i] ||
+		    !u64_add(sum, o->stage_layers[i], &sum))
+			return kvp_error_set(err, KVP_EINPUT,
+				"--stage: stage %llu has %llu layers, must "
+				"have at least 1", (ull)i + 1,
+				(ull)o->stage_layers[i]);
+	if (o->stage_layers && sum != im->nlayers)
+		return kvp_error_set(err, KVP_EINPUT,
+			"--stage: the stages have %llu layers together, must "
+			"have the model's, %llu", (ull)sum,
+			(ull)im->nlayers);
+	return KVP_OK;
+}
+
+int stage_take(struct import *im, struct kvp_error *err)
+{
+	const struct kvp_import_options *o = im->options;
+	uint64_t i;
+	int code = KVP_OK;
+
+	census_take(&im->model, im->layers, 0, im->nlayers + im->nmtp);
+	im->first = 0;
+	im->past = im->nlayers + im->nmtp;
+	if (o->stages != KVP_IMPORT_UNSTATED) {
+		code = check(im, err);
+		if (code)
+			return code;
+		for (i = 0; i < o->stage - 1; i++)
+			im->first += share(im, i);
+		if (o->stage < o->stages)
+			im->past = im->first + share(im, i);
+		why(im, "stage %llu of %llu: layers %llu to %llu%s\n",
+		    (ull)o->stage, (ull)o->stages, (ull)im->first,
+		    (ull)(im->past - 1), o->stage_layers ?
+		    ", by the numbers said" : im->nlayers % o->stages ?
+		    ", as vLLM splits them; SGLang gives the last stages the "
+		    "layers that are over" : "");
+	}
+	census_take(&im->stage, im->layers, im->first, im->past);
+	return code;
+}
+
+void stage_holders(const struct import *im, struct numbers *stages)
+{
+	uint64_t stage, first = 0, past;
+	struct census c;
+
+	for (stage = 0; stage < im->options->stages; stage++, first = past) {
+		past = stage + 1 == im->options->stages ?
+		       im->nlayers + im->nmtp : first + share(im, stage);
+		census_take(&c, im->layers, first, past);
+		if (c.layers - c.attention[NO_ATTENTION] - c.attention[WINDOW])
+			numbers_add(stages, stage + 1);
+	}
+}

@@ -1,0 +1,147 @@
+/*
+ * The geometry's text, keys in the order of the format, and what is said
+ * where there is no geometry.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "import/work.h"
+
+#define STEM_MAX 80		/* bytes of a file's name that are kept */
+
+/* config.json of a model says nothing; its model_type does. */
+static void stem(const struct import *im, char *text, size_t size)
+{
+	const char *base = strrchr(im->source, '/');
+	size_t len;
+
+	base = base ? base + 1 : im->source;
+	len = strlen(base);
+	if (len > 5 && !strcmp(base + len - 5, ".json"))
+		len -= 5;
+	if (!len || *base == '<' || (len == 6 && !memcmp(base, "config", 6))) {
+		base = im->model_type ? im->model_type :
+					im->family->shown.name;
+		len = strlen(base);
+	}
+	len = len < size - 1 ? len : size - 1;
+	memcpy(text, base, len);
+	text[len] = '\0';
+	utf8_clean(text);
+}
+
+static void write_name(struct import *im, struct strbuf *b)
+{
+	const struct kvp_import_options *o = im->options;
+	struct strbuf name = { 0 };
+	char text[STEM_MAX + 1];
+
+	if (o->name) {
+		strbuf_json_string(b, o->name);
+		return;
+	}
+	stem(im, text, sizeof(text));
+	strbuf_printf(&name, "%s-tp%llu", text, (ull)o->tp);
+	if (o->dcp > 1)
+		strbuf_printf(&name, "-dcp%llu", (ull)o->dcp);
+	if (o->stages != KVP_IMPORT_UNSTATED)
+		strbuf_printf(&name, "-stage%lluof%llu", (ull)o->stage,
+			      (ull)o->stages);
+	if (name.failed)
+		b->failed = true;
+	else
+		strbuf_json_string(b, name.text);
+	strbuf_release(&name);
+}
+
+static void number(struct strbuf *b, const char *key, uint64_t value)
+{
+	strbuf_printf(b, ",\n  \"%s\": %llu", key, (ull)value);
+}
+
+static void write_planes(struct import *im, struct strbuf *b)
+{
+	size_t i;
+
+	strbuf_str(b, ",\n  \"planes\": [");
+	for (i = 0; i < im->nclasses; i++)
+		strbuf_printf(b, "%s\n    {\"name\": \"%s\", \"count\": %llu, "
+			"\"bytes_per_page\": %llu}", i ? "," : "",
+			im->classes[i].name, (ull)im->classes[i].count,
+			(ull)im->classes[i].bytes_per_page);
+	strbuf_str(b, "\n  ]\n}\n");
+}
+
+/* What was written is a geometry, or the error says why not. */
+static int check(const struct import *im, const char *text, size_t len,
+		 struct kvp_error *err)
+{
+	const struct kvp_import_options *o = im->options;
+	struct kvp_geometry g = { 0 };
+	bool sized = o->pages != KVP_IMPORT_UNSTATED &&
+		     o->snapshot_rows != KVP_IMPORT_UNSTATED;
+	int code = sized ?
+		kvp_geometry_read(&g, "the geometry", text, len, err) :
+		kvp_geometry_read_unsized(&g, "the geometry", text, len, err);
+
+	kvp_geometry_release(&g);
+	return code ? kvp_error_wrap(err, code, "%s", im->source) : KVP_OK;
+}
+
+int geometry_compose(struct import *im, char **text, size_t *len,
+		     struct kvp_error *err)
+{
+	const struct kvp_import_options *o = im->options;
+	struct strbuf b = { 0 };
+	int code;
+
+	strbuf_str(&b, "{\n  \"format\": \"" KVP_GEOMETRY_FORMAT "\",\n"
+		   "  \"name\": ");
+	write_name(im, &b);
+	if (o->pages != KVP_IMPORT_UNSTATED)
+		number(&b, "pages", o->pages);
+	number(&b, "page_tokens", im->page_tokens);
+	if (o->snapshot_rows != KVP_IMPORT_UNSTATED)
+		number(&b, "snapshot_rows", im->stage.recurrent ?
+		       o->snapshot_rows : 0);
+	number(&b, "execution_rows", im->execution_rows);
+	if (im->stage.recurrent)
+		number(&b, "row_bytes", im->row_bytes);
+	number(&b, "ranks", o->tp);
+	number(&b, "ranks_per_node", o->ranks_per_node);
+	number(&b, "dcp_group_size", o->dcp);
+	write_planes(im, &b);
+	code = strbuf_detach(&b, text, len, err);
+	if (!code)
+		code = check(im, *text, *len, err);
+	if (code) {
+		free(*text);
+		*text = NULL;
+		*len = 0;
+	}
+	return code;
+}
+
+int no_planes(struct import *im, struct kvp_error *err)
+{
+	const struct kvp_import_options *o = im->options;
+	char of[80] = "the model", rows[120] = "no rows either";
+	struct numbers holders = { .count = 0 };
+
+	if (o->stages != KVP_IMPORT_UNSTATED) {
+		snprintf(of, sizeof(of), "stage %llu of %llu, layers %llu to "
+			 "%llu,", (ull)o->stage, (ull)o->stages,
+			 (ull)im->first, (ull)(im->past - 1));
+		stage_holders(im, &holders);
+	}
+	if (im->stage.recurrent)
+		snprintf(rows, sizeof(rows), "rows alone: %llu B each, of "
+			 "%llu recurrent layers", (ull)im->row_bytes,
+			 (ull)im->stage.recurrent);
+	return kvp_error_set(err, KVP_EINFEASIBLE, "%s: %s has no plane, so "
+		"there is no geometry: nothing that rows could share; it "
+		"keeps %s%s%s", im->source, of, rows, holders.count ?
+		"; stages with planes: " : "", holders.text);
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# A geometry to standard output, how it came about to standard error.
+configs=tests/import/configs
+run kvplan import --tp=4 --dcp=2 --state-dtype=bf16 \
+	"$configs/qwen3-next-80b-a3b.json"
+run kvplan import --tp=2 --page-tokens=128 --state-dtype=fp32 \
+	--execution-rows=32 --pages=4096 --snapshot-rows=64 --name="two ranks" \
+	"$configs/jamba-1.5-mini.json"
+run kvplan import --tp=8 --mtp "$configs/deepseek-v3.2.json"
+run kvplan import --tp=8 --kv-dtype=fp8 "$configs/deepseek-v4-flash.json"
+run kvplan import --tp=1 "$configs/gemma-3-27b.json"
+run kvplan import --tp=4 --spec-tokens=2 --stage=2/4 \
+	"$configs/qwen3.5-27b.json"
+cp "$configs/llama-3.1-70b.json" "$TMP/config.json"
+run kvplan import -q --tp=8 "$TMP/config.json"
+run kvplan import -q --tp=8 - <"$TMP/config.json"
+run kvplan import -q --tp=8 -o "$TMP/new.json" "$TMP/config.json"
+run cat "$TMP/new.json"
+run kvplan import --tp=8 --as=mla "$TMP/config.json"

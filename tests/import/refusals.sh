@@ -1,0 +1,284 @@
+# shellcheck shell=sh
+# What is refused, and what the refusal says.  Sourced by run.sh.
+
+# refused WHAT TEXT ARG...: the file as it is
+refused()
+{
+	what=$1 text=$2
+	shift 2
+	import "$what" 2 "$@"
+	says "$what" "$text"
+	[ ! -s "$tmp/out" ] && pass || fail "$what: wrote a geometry"
+}
+
+# refused_change WHAT NAME JQ TEXT ARG...
+refused_change()
+{
+	what=$1 text=$4
+	change "$2" "$3"
+	shift 4
+	refused "$what" "$text" --tp=1 "$@" "$tmp/changed.json"
+}
+
+# --- splits ---
+
+refused "query heads" "must be a multiple of TP; legal: 1, 2, 4" --tp=8 \
+	$bf16 "$(config falcon-h1-34b)"
+change nemotron-h-8b '.num_attention_heads = 48 | .num_key_value_heads = 12 |
+	.head_dim = 128 | .mamba_num_heads = 96'
+refused "groups" "the Mamba-2 groups, 8, must be a multiple of TP or below" \
+	--tp=3 --state-dtype=fp16 "$tmp/changed.json"
+says "groups" "legal: 1, 2, 4, 12, 24, 48"
+change llama-3.1-70b '.num_attention_heads = 48 | .head_dim = 128'
+refused "kv heads" "num_key_value_heads, 8, must be a multiple or a divisor" \
+	--tp=3 "$tmp/changed.json"
+says "kv heads" "legal: 1, 2, 4, 8, 16, 24, 48"
+refused "key heads" "linear_num_key_heads, 16" --tp=12 \
+	"$(config qwen3.5-27b)"
+refused "more ranks than a format has" "--tp=2000: must be from 1 to 1024" \
+	--tp=2000 "$(config deepseek-v3)"
+refused "no TP" "--tp: missing" "$(config deepseek-v3)"
+refused "nodes" "--ranks-per-node=3: must divide TP 8; legal: 1, 2, 4, 8" \
+	--tp=8 --ranks-per-node=3 "$(config deepseek-v3)"
+refused "DCP divides TP" "--dcp=3: must divide TP (TP 8" --tp=8 --dcp=3 \
+	"$(config deepseek-v3)"
+says "DCP divides TP" "legal: 1, 2, 4, 8"
+refused "DCP across nodes" "must divide the ranks of a node" --tp=8 --dcp=8 \
+	--ranks-per-node=4 "$(config deepseek-v3)"
+refused "DCP needs ranks beyond the kv heads" "needs more ranks than kv heads" \
+	--tp=8 --dcp=2 "$(config llama-3.1-70b)"
+says "DCP needs ranks beyond the kv heads" "legal: 1"
+refused "DCP beyond TP / kv heads" "must be at most TP / kv heads" --tp=16 \
+	--dcp=4 "$(config llama-3.1-70b)"
+says "DCP beyond TP / kv heads" "legal: 1, 2"
+import "DCP within TP / kv heads" 0 --tp=16 --dcp=2 "$(config llama-3.1-70b)"
+refused_change "DCP divides query heads / kv heads" llama-3.1-70b \
+	'.num_attention_heads = 24 | .hidden_size = 3072' \
+	"must divide query heads / kv heads" --tp=24 --dcp=2
+refused "DCP with sliding layers" "no vLLM splits sliding layers" --tp=32 \
+	--dcp=2 "$(config gemma-3-27b)"
+refused "DCP of V4" "no source says how" --tp=8 --dcp=2 --kv-dtype=fp8 \
+	"$(config deepseek-v4-flash)"
+import "DCP of a hybrid" 0 --tp=4 --dcp=2 --state-dtype=bf16 \
+	"$(config qwen3-next-80b-a3b)"
+says "DCP of a hybrid" "vLLM v0.19 refuses DCP"
+
+# --- pipeline stages ---
+
+import "stage 1" 0 --tp=1 --stage=1/4 "$(config kimi-linear-48b-a3b)"
+same "stage 1" '[1,13025280,"kimi-linear-48b-a3b-tp1-stage1of4"]' \
+	"$(jq -c '[.planes[0].count, .row_bytes, .name]' "$tmp/out")"
+says "stage 1" "layers 0 to 6, as vLLM splits them; SGLang gives"
+sum=0
+for stage in 1 2 3 4; do
+	import "stage $stage" 0 --tp=1 --stage=$stage/4 \
+		"$(config kimi-linear-48b-a3b)"
+	row=$(jq .row_bytes "$tmp/out")
+	sum=$((sum + ${row:-0}))
+done
+same "stages add up" 43417600 "$sum"
+says "vLLM gives the middle stages more" "layers 21 to 26"
+import "layers of each stage" 0 --tp=1 --stage=2/3,24 \
+	"$(config kimi-linear-48b-a3b)"
+says "layers of each stage" "layers 3 to 26, by the numbers said"
+import "a stage without rows" 0 --tp=1 --stage=2/3,1,23 \
+	--execution-rows=8 --snapshot-rows=4 "$(config kimi-linear-48b-a3b)"
+same "a stage without rows" '[0,0,null,1]' "$(jq -c '[.execution_rows,
+	.snapshot_rows, .row_bytes, .planes[0].count]' "$tmp/out")"
+import "a stage without planes" 1 --tp=1 --stage=1/3,1,23 -o "$tmp/new" \
+	"$(config kimi-linear-48b-a3b)"
+says "a stage without planes" "stage 1 of 3, layers 0 to 2, has no plane" \
+	"rows alone: 6512640 B each, of 3 recurrent layers" \
+	"3 recurrent: 0-2" "stages with planes: 2, 3"
+[ ! -e "$tmp/new" ] && pass || fail "a stage without planes: wrote a file"
+import "MTP layers are the last stage's" 0 --tp=1 --stage=4/4 --mtp \
+	"$(config deepseek-v3)"
+same "MTP layers are the last stage's" 16 "$(jq .planes[0].count "$tmp/out")"
+import "MTP layers are not an earlier stage's" 0 --tp=1 --stage=1/4 --mtp \
+	"$(config deepseek-v3)"
+same "MTP layers are not an earlier stage's" 15 \
+	"$(jq .planes[0].count "$tmp/out")"
+for stage in 0/4 5/4 1/0 /4 1 1/ 1/4x 1/2,x a/b 1/1000000000000 1/20,8 \
+	1/27,0 28/28; do
+	import "--stage=$stage" 2 --tp=1 --stage=$stage \
+		"$(config kimi-linear-48b-a3b)"
+done
+
+# --- models ---
+
+refused_change "an unknown model_type" llama-3.1-70b \
+	'.model_type = "brand_new"' \
+	'/model_type: is "brand_new", which no family names'
+import "--as" 0 --tp=1 --as=grouped "$tmp/changed.json"
+refused "no model_type" "/model_type: missing" --tp=1 - <<'END'
+{"num_hidden_layers": 2}
+END
+refused "--as of nobody" "--as=nobody: no such family" --tp=1 --as=nobody \
+	"$(config llama-3.1-70b)"
+refused "--as and its sensitive keys" "/kv_lora_rank: makes attention MLA" \
+	--tp=1 --as=grouped "$(config deepseek-v3)"
+refused "--mtp without such layers" "the config states no MTP layer" --tp=1 \
+	--mtp "$(config llama-3.1-70b)"
+refused "--mtp of 0 layers" "(num_nextn_predict_layers)" --tp=1 --mtp \
+	"$(config kimi-linear-48b-a3b)"
+refused "more MTP layers than stated" "states 1" --tp=1 --mtp=2 \
+	"$(config deepseek-v3)"
+
+# --- sensitive keys: one of each kind ---
+
+for key in '.kv_lora_rank = 512' '.index_topk = 2048' \
+	'.num_kv_shared_layers = 4' '.global_head_dim = 512' \
+	'.block_configs = [{}]' '.attention_chunk_size = 8192' \
+	'.sliding_window = 4096' '.use_cla = true' \
+	'.hybrid_override_pattern = "M*"' '.full_attention_interval = 4' \
+	'.swa_head_dim = 1' '.cross_attention_layers = [3]' \
+	'.linear_attn_config = {}' '.multi_query_group_num = 2'; do
+	name=${key%% *}
+	refused_change "sensitive: $key" llama-3.1-70b "$key" \
+		"/${name#.}: "
+	says "sensitive: $key" "family grouped does not know this key"
+done
+for key in '.kv_lora_rank = null' '.use_cla = false' \
+	'.num_kv_shared_layers = 0' '.cross_attention_layers = []' \
+	'.layer_types = null' '.sliding_window = null' '.novelty = 3'; do
+	unchanged "nothing to be sensitive about: $key" llama-3.1-70b "$key"
+done
+
+# --- layer kinds ---
+
+refused_change "a word that is none" qwen3.5-27b \
+	'.text_config.layer_types[5] = "holographic"' \
+	'/text_config/layer_types/5: is "holographic", must be one of'
+refused_change "a word of another family" llama-3.1-70b \
+	'.layer_types = ["mamba"]' '/layer_types/0: is "mamba"'
+refused_change "a letter that is none" nemotron-h-8b \
+	'.hybrid_override_pattern |= sub("M-"; "Mx")' "character 1 is 'x'" \
+	--state-dtype=fp16
+refused_change "kinds do not sum to the layers" nemotron-h-8b \
+	'.num_hidden_layers = 53' \
+	"has 52 entries, must have one for each of the 53 layers" \
+	--state-dtype=fp16
+refused_change "two spellings disagree" qwen3.5-27b \
+	'.text_config.full_attention_interval = 8' \
+	"makes layer 3 recurrent, but layer_types makes it full attention"
+refused_change "a layer listed twice" kimi-linear-48b-a3b \
+	'.linear_attn_config.kda_layers[0] = 4' "is 4, which is listed twice"
+refused_change "a layer listed nowhere" kimi-linear-48b-a3b \
+	'.linear_attn_config.kda_layers |= .[1:]' "lists layer 1"
+refused_change "a list from 0" kimi-linear-48b-a3b \
+	'.linear_attn_config.kda_layers[0] = 0' "is 0, must be at least 1"
+refused_change "an index beyond the layers" bamba-9b \
+	'.attn_layer_indices[2] = 32' "is 32, must be at most 31" $bf16
+refused_change "an index twice" lfm2-1.2b '.full_attn_idxs[0] = 5' \
+	"is 5, which is listed twice"
+refused_change "a type that is none" minimax-m1 '.attn_type_list[4] = 2' \
+	"/attn_type_list/4: is 2" --kv-dtype=bf16 --state-dtype=bf16
+refused_change "a ratio that is none" deepseek-v4-flash \
+	'.compress_ratios[4] = 16' "/compress_ratios/4: is 16, must be 0, 4" \
+	--kv-dtype=fp8
+refused_change "a group that leaves layers over" ring-mini-linear-2.0 \
+	'.layer_group_size = 6' "must divide num_hidden_layers, 20" \
+	--state-dtype=bf16
+refused_change "no offset" jamba-1.5-mini 'del(.attn_layer_offset)' \
+	"/attn_layer_offset: missing" --state-dtype=bf16
+refused_change "an offset beyond the period" jamba-1.5-mini \
+	'.attn_layer_offset = 8' "is 8, must be at most 7" --state-dtype=bf16
+refused_change "no spelling" granite-4.0-h-micro 'del(.layer_types)' \
+	"which layers are of which kind: layer_types" $bf16
+refused_change "no number of layers" llama-3.1-70b 'del(.num_hidden_layers)' \
+	"/num_hidden_layers: missing"
+refused_change "too many layers" llama-3.1-70b '.num_hidden_layers = 16385' \
+	"is 16385, must be at most 16384"
+refused_change "shared layers are not stated" gemma-3-27b \
+	'.text_config.model_type = "gemma3n_text" | .text_config.layer_types =
+	 [range(62) | "full_attention"]' "/num_kv_shared_layers: missing"
+
+# --- numbers ---
+
+for value in 0 -1 0.5 1e40 '"64"' '[]' null true 2147483648; do
+	refused_change "a width of $value" llama-3.1-70b \
+		".num_attention_heads = $value" "/num_attention_heads: "
+done
+refused_change "a hidden size that heads do not divide" llama-3.1-70b \
+	'.hidden_size = 8191' "/hidden_size: is 8191, must be a multiple"
+refused_change "kv heads that do not divide" llama-3.1-70b \
+	'.num_key_value_heads = 7' "must divide num_attention_heads, 64"
+refused_change "heads that do not make the inner width" granite-4.0-h-micro \
+	'.mamba_n_heads = 63' "must make the inner width, 4096" $bf16
+refused_change "two spellings of a width" zamba2-7b '.mamba_d_state = 65' \
+	"state_size, which spells the same, is 64" --state-dtype=bf16
+refused_change "a product beyond 2^53" qwen3-next-80b-a3b \
+	'.linear_num_value_heads = 2147483647 |
+	 .linear_value_head_dim = 2147483647' "2^53" --state-dtype=bf16
+refused "a page beyond 2^53" "2^53" --tp=1 --page-tokens=2147483647 \
+	"$tmp/changed.json"
+refused "a key twice" "given twice" --tp=1 - <<'END'
+{"model_type": "llama", "num_hidden_layers": 2, "num_hidden_layers": 3,
+ "num_attention_heads": 2, "hidden_size": 64, "torch_dtype": "bfloat16"}
+END
+
+# --- types ---
+
+for name in qwen3-next-80b-a3b jamba-1.5-mini nemotron-h-8b zamba2-7b \
+	ring-mini-linear-2.0; do
+	refused "$name: the state's type is asked for" \
+		"does not state the state's dtype" --tp=1 "$(config $name)"
+	says "$name: engines differ" "vLLM: " "SGLang: fp32"
+done
+says "lightning: vLLM" "the model's dtype, and v0.19 refuses fp32"
+refused "the kv type is asked for" "say --kv-dtype" --tp=1 \
+	"$(config gpt-oss-120b)"
+refused "the conv type is asked for" "say --conv-dtype" --tp=1 \
+	--kv-dtype=bf16 --state-dtype=bf16 "$(config bamba-9b)"
+refused "KDA has fp32" "must be fp32, which this kind" --tp=1 \
+	--state-dtype=bf16 "$(config kimi-linear-48b-a3b)"
+refused "V4 in bf16" "no source defines the pages of family deepseek-v4" \
+	--tp=1 "$(config deepseek-v4-flash)"
+refused "a page that no ratio divides" "must be a multiple of the ratio 128" \
+	--tp=1 --kv-dtype=fp8 --page-tokens=64 "$(config deepseek-v4-flash)"
+refused "a state type for none" "keeps no recurrent state" --tp=1 \
+	--state-dtype=fp32 "$(config llama-3.1-70b)"
+refused "a conv type for none" "keeps no convolution" --tp=1 \
+	--conv-dtype=bf16 "$(config llama-3.1-70b)"
+refused "rows for none" "no recurrent layer and so no rows" --tp=1 \
+	--snapshot-rows=1 "$(config llama-3.1-70b)"
+refused "a type that is none" "--kv-dtype=fp7: must be one of bf16, fp16" \
+	--tp=1 --kv-dtype=fp7 "$(config llama-3.1-70b)"
+refused "a state of fp8" "--state-dtype=fp8: must be one of bf16, fp16, fp32" \
+	--tp=1 --state-dtype=fp8 "$(config qwen3-next-80b-a3b)"
+refused "the slot of sparse MLA for heads" "is the slot of sparse MLA" \
+	--tp=1 --kv-dtype=fp8_ds_mla "$(config llama-3.1-70b)"
+refused "scales per head for a latent" "no source defines it" --tp=1 \
+	--kv-dtype=int8_per_token_head "$(config deepseek-v3)"
+refused_change "the slot of sparse MLA is for one width" deepseek-v3.2 \
+	'.kv_lora_rank = 256' "not for 256 and 64" --kv-dtype=fp8
+refused_change "an indexer of another width" deepseek-v3.2 \
+	'.index_head_dim = 64' "/index_head_dim: is 64, must be 128"
+refused_change "a model in float32" llama-3.1-70b \
+	'.torch_dtype = "float32"' "/torch_dtype: is float32"
+refused_change "a model in something else" llama-3.1-70b \
+	'.torch_dtype = "float8_e4m3fn"' '/torch_dtype: is "float8_e4m3fn"'
+refused_change "two types" qwen3.5-27b '.torch_dtype = "float16"' \
+	"/torch_dtype: is fp16, but another key of the config says bf16"
+refused_change "a quantized KV cache" llama-3.1-70b \
+	'.quantization_config = {kv_cache_scheme: {num_bits: 8}}' \
+	"/quantization_config/kv_cache_scheme: "
+import "a quantized KV cache, said" 0 --tp=1 --kv-dtype=fp8 \
+	"$tmp/changed.json"
+refused_change "use_mla false" deepseek-v3 '.use_mla = false' \
+	"/use_mla: is false"
+
+# --- texts ---
+
+head -c 4194305 /dev/zero | tr '\0' ' ' >"$tmp/large.json"
+refused "a config of 4 MiB and a byte" "has 4194305 bytes" --tp=1 \
+	"$tmp/large.json"
+refused "no object" "/: is a list, must be an object" --tp=1 - <<'END'
+[]
+END
+for word in Infinit -Infinit nan infinity +Infinity -NaN --Infinity; do
+	printf '{"a": %s}' "$word" >"$tmp/word.json"
+	refused "no word of Python's: $word" "word.json:1:" --tp=1 \
+		"$tmp/word.json"
+done
+refused "no JSON" "<stdin>:1:1: empty text" --tp=1 - </dev/null
