@@ -291,6 +291,35 @@ static int run_concurrency(struct kvp_error *err)
 	return code;
 }
 
+static const char config[] =
+	"{\"model_type\":\"bamba\",\"num_hidden_layers\":4,"
+	"\"hidden_size\":256,\"num_attention_heads\":4,"
+	"\"num_key_value_heads\":2,\"torch_dtype\":\"bfloat16\","
+	"\"attn_layer_indices\":[1],\"mamba_n_heads\":8,"
+	"\"mamba_d_head\":64,\"mamba_d_state\":16,\"mamba_n_groups\":1,"
+	"\"mamba_d_conv\":4,\"mamba_expand\":2}";
+
+static int run_import(struct kvp_error *err)
+{
+	struct kvp_import_options options;
+	char *geometry = (char *)config, *derivation = (char *)config;
+	size_t len, derived;
+	int code;
+
+	kvp_import_options_init(&options);
+	options.tp = 2;
+	options.state_dtype = "fp32";
+	code = kvp_import(&geometry, &len, &derivation, &derived, "c", config,
+			  strlen(config), &options, err);
+	if (code)
+		demand(!geometry && !derivation, "texts are not empty");
+	else
+		demand(len && derived, "nothing is imported");
+	free(geometry);
+	free(derivation);
+	return code;
+}
+
 static int make_plan(const struct kvp_geometry *g, enum kvp_merge merge,
 		     const char *expected, struct kvp_error *err)
 {
@@ -652,6 +681,7 @@ static const struct operation operations[] = {
 	{ "geometry write", run_geometry_write, false },
 	{ "geometry copy", run_geometry_copy, false },
 	{ "geometry read, unsized", run_geometry_read_unsized, false },
+	{ "import", run_import, false },
 	{ "size", run_size, false },
 	{ "concurrency", run_concurrency, false },
 	{ "plan small none", run_plan_small_none, false },

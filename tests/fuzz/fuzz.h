@@ -1,6 +1,6 @@
 /*
  * Fuzz targets and what replays them.  Each fuzz_*.c is a libFuzzer target:
- * compile it and the sources of base, model, plan and check (all but
+ * compile it and the sources of base, model, plan, check and import (all but
  * kvcheck_main.c) with
  *
  *     clang -fsanitize=fuzzer,address,undefined -D_XOPEN_SOURCE=700
