@@ -70,6 +70,8 @@ else
 	echo 'SKIP bench/stand-in: built without the CUDA headers'
 fi
 "$bin/tests/bench/realize" host "$work/row.plan" 1 check
+echo
+"$bin/tests/bench/cache"
 
 cat <<'END'
 
