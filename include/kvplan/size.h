@@ -120,13 +120,14 @@ void kvp_size_apply(const struct kvp_size *size,
 /*
  * Sequences of `tokens` tokens that a plan holds at the same time.  They
  * take whole pages and, where there are execution rows, one of those each;
- * snapshot rows live in what is left.  KV takes the last pages first and
- * rows the first ones, which is the best a page allocator can do.
+ * snapshot rows live in what is left.  Rows are counted one after the other
+ * in the arena, from wherever the most fit: neighbours share pages.  Rows
+ * picked one by one could now and then be a few more.
  */
 struct kvp_concurrency {
 	uint64_t pages_each;	/* of one sequence, per rank */
 	uint64_t sequences;	/* the most at the same time */
-	uint64_t rows_beside;	/* rows 0.. alive together with them */
+	uint64_t rows_beside;	/* the most alive together with them */
 	uint64_t sequences_all_rows;	/* with every snapshot row alive */
 };
 

@@ -43,9 +43,10 @@ static const struct opt opts[OPTS] = {
 /* "A,B,...": more values than ranks can be are too many in any case. */
 static int set_free(struct size_memory *m, const char *value)
 {
-	char each[64];
-	size_t len;
+	struct kvp_error err = { 0 };
 	int exit = KVP_EXIT_YES;
+	char *each;
+	size_t len;
 
 	for (m->count = 0; value && !exit; value += len + 1) {
 		len = strcspn(value, ",");
@@ -53,9 +54,13 @@ static int set_free(struct size_memory *m, const char *value)
 			return out_usage_error("--free: has more than %llu "
 				"values, must have one, or one for each rank",
 				(unsigned long long)KVP_RANKS_MAX);
-		snprintf(each, sizeof(each), "%.*s", len > 60 ? 60 : (int)len,
-			 value);
+		each = strndup(value, len);
+		if (!each) {
+			kvp_error_nomem(&err);
+			return out_error(&err);
+		}
 		exit = opt_bytes("free", each, &m->free_bytes[m->count++]);
+		free(each);
 		if (!value[len])
 			break;
 	}

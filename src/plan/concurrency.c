@@ -14,13 +14,17 @@
 
 /*
  * The pages cut at every end of a span: cell i is [edge[i], edge[i + 1]),
- * taken whole or not at all.
+ * taken whole or not at all.  A tree over the cells, node 1 its root, keeps
+ * how many pages are taken while rows come and go, each in O(log cells).
  */
 struct cells {
 	uint64_t *edge;
 	size_t nedges;
-	size_t *next;	/* [nedges]: from cell i on, a step towards the first
-			   one that no row has taken; itself if it is free */
+	size_t leaves;		/* a power of two, at least the cells */
+	struct node {
+		uint64_t rows;	/* that take all cells below */
+		uint64_t pages;	/* taken below */
+	} *node;		/* [2 * leaves] */
 };
 
 static int by_value(const void *a, const void *b)
@@ -33,7 +37,7 @@ static int by_value(const void *a, const void *b)
 static void cells_release(struct cells *c)
 {
 	free(c->edge);
-	free(c->next);
+	free(c->node);
 }
 
 static int cells_make(struct cells *c, const struct kvp_plan *plan,
@@ -42,21 +46,20 @@ static int cells_make(struct cells *c, const struct kvp_plan *plan,
 	size_t n = 2 * plan->nspans, i;
 
 	c->edge = malloc((n + 1) * sizeof(*c->edge));
-	c->next = malloc((n + 1) * sizeof(*c->next));
-	if (!c->edge || !c->next)
+	if (!c->edge)
 		return kvp_error_nomem(err);
 	for (i = 0; i < plan->nspans; i++) {
 		c->edge[2 * i] = plan->spans[i].first;
 		c->edge[2 * i + 1] = plan->spans[i].end;
 	}
 	qsort(c->edge, n, sizeof(*c->edge), by_value);
-	c->nedges = 0;
 	for (i = 0; i < n; i++)
 		if (!c->nedges || c->edge[i] != c->edge[c->nedges - 1])
 			c->edge[c->nedges++] = c->edge[i];
-	for (i = 0; i <= c->nedges; i++)
-		c->next[i] = i;
-	return KVP_OK;
+	for (c->leaves = 1; c->leaves < c->nedges; c->leaves *= 2)
+		;
+	c->node = calloc(2 * c->leaves, sizeof(*c->node));
+	return c->node ? KVP_OK : kvp_error_nomem(err);
 }
 
 static size_t cell_of(const struct cells *c, uint64_t page)
@@ -73,33 +76,69 @@ static size_t cell_of(const struct cells *c, uint64_t page)
 	return low;
 }
 
-/* The first free cell from i on; the ways there become shorter. */
-static size_t next_free(struct cells *c, size_t i)
+/* Pages of the cells [first, end), of which some are no cells. */
+static uint64_t pages_of(const struct cells *c, size_t first, size_t end)
 {
-	while (c->next[i] != i) {
-		c->next[i] = c->next[c->next[i]];
-		i = c->next[i];
-	}
-	return i;
+	if (first + 1 >= c->nedges)
+		return 0;
+	return c->edge[end < c->nedges ? end : c->nedges - 1] -
+	       c->edge[first];
 }
 
-/* Take the pages of a row; returns how many no row had taken. */
+/*
+ * A row takes the cells [from, to), or gives them back.  `at` is the node
+ * over the `width` cells from `first` on; as deep as the tree, 2^22 cells.
+ */
+static void take(struct cells *c, size_t at, size_t first, size_t width,
+		 size_t from, size_t to, bool back)
+{
+	struct node *n = &c->node[at];
+
+	if (to <= first || first + width <= from)
+		return;
+	if (from <= first && first + width <= to) {
+		n->rows += back ? UINT64_MAX : 1;
+	} else {
+		take(c, 2 * at, first, width / 2, from, to, back);
+		take(c, 2 * at + 1, first + width / 2, width / 2, from, to,
+		     back);
+	}
+	if (n->rows)
+		n->pages = pages_of(c, first, first + width);
+	else
+		n->pages = width > 1 ? c->node[2 * at].pages +
+				       c->node[2 * at + 1].pages : 0;
+}
+
+/* Returns how many pages all rows that are there take. */
 static uint64_t take_row(struct cells *c, const struct kvp_plan *plan,
-			 const struct kvp_row *row)
+			 const struct kvp_row *row, bool back)
 {
 	const struct kvp_span *span = row_spans(plan, row);
-	uint64_t pages = 0;
-	size_t i, j, end;
+	size_t i;
 
-	for (i = 0; i < row->count; i++) {
-		end = cell_of(c, span[i].end);
-		for (j = next_free(c, cell_of(c, span[i].first)); j < end;
-		     j = next_free(c, j)) {
-			pages += c->edge[j + 1] - c->edge[j];
-			c->next[j] = j + 1;
-		}
+	for (i = 0; i < row->count; i++)
+		take(c, 1, 0, c->leaves, cell_of(c, span[i].first),
+		     cell_of(c, span[i].end), back);
+	return c->node[1].pages;
+}
+
+/* The most rows one after the other whose pages are at most so many. */
+static uint64_t rows_within(struct cells *c, const struct kvp_plan *plan,
+			    uint64_t pages)
+{
+	uint64_t taken, most = 0;
+	size_t first = 0, i;
+
+	for (i = 0; i < plan->nrows; i++) {
+		taken = take_row(c, plan, &plan->rows[i], false);
+		while (taken > pages)
+			taken = take_row(c, plan, &plan->rows[first++], true);
+		most = u64_max(most, i + 1 - first);
 	}
-	return pages;
+	for (; first < plan->nrows; first++)
+		(void)take_row(c, plan, &plan->rows[first], true);
+	return most;
 }
 
 /* Sequences in so many pages, at most one for each execution row. */
@@ -129,11 +168,9 @@ int kvp_size_concurrency(struct kvp_concurrency *c,
 				     g->page_tokens * g->dcp_group_size);
 	c->sequences = sequences_in(g, g->pages, c->pages_each);
 	spare = g->pages - c->sequences * c->pages_each;
-	for (i = 0; i < plan->nrows; i++) {
-		taken += take_row(&cells, plan, &plan->rows[i]);
-		if (taken <= spare)
-			c->rows_beside = i + 1;
-	}
+	c->rows_beside = rows_within(&cells, plan, spare);
+	for (i = 0; i < plan->nrows; i++)
+		taken = take_row(&cells, plan, &plan->rows[i], false);
 	c->sequences_all_rows = sequences_in(g, g->pages -
 					     u64_min(taken, g->pages),
 					     c->pages_each);

@@ -240,17 +240,21 @@ static int does_not_fit(const struct kvp_size *s, const struct kvp_geometry *g,
 		s->static_bytes, s->overhead_bytes);
 }
 
-static int cannot_be_stated(uint64_t pages, uint64_t most,
-			    struct kvp_error *err)
+/* `fit` pages are within the budget, where there is one. */
+static int cannot_be_stated(const struct kvp_size *s,
+			    const struct kvp_geometry *g, uint64_t pages,
+			    uint64_t fit, struct kvp_error *err)
 {
-	if (!most)
+	uint64_t most = s->bounded ? fit : most_pages(s, g, KVP_NUMBER_MAX);
+
+	if (!most_pages(s, g, KVP_NUMBER_MAX))
 		return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens "
 			"of even one page, with everything beside it, are "
 			"more than 9007199254740991 (2^53 - 1)");
 	return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens of %"
 		PRIu64 " pages, with everything beside them, are more than "
-		"9007199254740991 (2^53 - 1); those of %" PRIu64 " pages "
-		"are not", pages, most);
+		"9007199254740991 (2^53 - 1); %" PRIu64 " pages %s", pages,
+		most, s->bounded ? "fit the budget" : "can be stated");
 }
 
 static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
@@ -262,9 +266,7 @@ static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
 
 	if (!measure(s, g, pages) ||
 	    (!s->bounded && s->used_bytes > KVP_NUMBER_MAX))
-		return cannot_be_stated(pages, most_pages(s, g,
-							  KVP_NUMBER_MAX),
-					err);
+		return cannot_be_stated(s, g, pages, fit, err);
 	if (s->bounded && s->used_bytes > s->budget_bytes)
 		return does_not_fit(s, g, fit, err);
 	if (s->bounded)
@@ -379,10 +381,11 @@ void kvp_size_apply(const struct kvp_size *size,
 	geometry->snapshot_rows = size->snapshot_rows;
 	if (!size->snapshot_rows && !geometry->execution_rows)
 		geometry->row_bytes = geometry->row_stride = 0;
+	geometry->has_headroom = size->bounded;
+	geometry->headroom = (struct kvp_headroom){ .free_bytes = 0 };
 	if (!size->bounded)
 		return;
 	cap = kvp_cap_plan(&size->left_bytes, override);
-	geometry->has_headroom = true;
 	geometry->headroom = (struct kvp_headroom){
 		.free_bytes = size->left_bytes,
 		.cap_bytes = cap.bounded ? cap.bytes : 0,

@@ -7,8 +7,11 @@ cat sized.json
 # Sized again it is the same; sized to what it has, too.
 kvplan size --free=210KiB -o again.json sized.json >/dev/null
 cmp sized.json again.json
+# Without free memory nothing is known of what is left.
 kvplan size --pages=25 -o again.json sized.json >/dev/null
-cmp sized.json again.json
+jq -c 'del(.headroom)' sized.json >sized.open
+jq -c . again.json | cmp sized.open -
+rm sized.open
 run kvplan size --free=210KiB -o - open.json
 kvplan size --free=210KiB -o - open.json 2>/dev/null | cmp sized.json
 kvplan size --free=210KiB --json -o again.json open.json | jq length

@@ -16,6 +16,8 @@ run kvplan size --free=100KiB --tokens=401 "$TMP/static.json"
 run kvplan size --free=1GiB,10KiB,1GiB,10KiB "$TMP/static.json"
 # What no memory helps with.
 run kvplan size --pages=9007199254740991 "$TMP/static.json"
+run kvplan size --free=1MiB --pages=9007199254740991 "$TMP/static.json"
+run kvplan size --free=0 --pages=9007199254740991 "$TMP/static.json"
 run kvplan size --free=9007199254740991 layouts/kimi-k3.1-pro-tp16-dcp16.json
 small_with base_chunks '[
 {"plane": 0, "offset": 0, "bytes": 32768, "arena": 8192},

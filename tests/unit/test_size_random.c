@@ -283,8 +283,9 @@ END_TEST
 
 /* --- sequences beside rows --- */
 
-/* Pages that the rows before `count` conflict with, each one looked at. */
-static uint64_t taken_by(const struct kvp_plan *plan, uint64_t count)
+/* Pages that the rows [from, to) conflict with, each one looked at. */
+static uint64_t taken_by(const struct kvp_plan *plan, uint64_t from,
+			 uint64_t to)
 {
 	bool *map = calloc(plan->geometry.pages, sizeof(*map));
 	const struct kvp_span *s;
@@ -292,7 +293,7 @@ static uint64_t taken_by(const struct kvp_plan *plan, uint64_t count)
 	size_t i;
 
 	ck_assert_ptr_nonnull(map);
-	for (row = 0; row < count; row++)
+	for (row = from; row < to; row++)
 		for (i = 0; i < plan->rows[row].count; i++) {
 			s = &plan->spans[plan->rows[row].first + i];
 			for (page = s->first; page < s->end; page++)
@@ -317,6 +318,18 @@ static uint64_t sequences_in(const struct kvp_geometry *g, uint64_t pages,
 	return n;
 }
 
+/* The most rows one after the other, every run of them looked at. */
+static uint64_t rows_within(const struct kvp_plan *plan, uint64_t pages)
+{
+	uint64_t most = 0, from, to;
+
+	for (from = 0; from < plan->nrows; from++)
+		for (to = from + most + 1; to <= plan->nrows; to++)
+			if (taken_by(plan, from, to) <= pages)
+				most = to - from;
+	return most;
+}
+
 static void check_concurrency(const struct kvp_plan *plan, uint64_t tokens)
 {
 	const struct kvp_geometry *g = &plan->geometry;
@@ -326,16 +339,14 @@ static void check_concurrency(const struct kvp_plan *plan, uint64_t tokens)
 	while (each * g->page_tokens * g->dcp_group_size < tokens)
 		each++;
 	sequences = sequences_in(g, g->pages, each);
-	for (rows = plan->nrows; taken_by(plan, rows) + sequences * each >
-	     g->pages; rows--)
-		;
+	rows = rows_within(plan, g->pages - sequences * each);
 	ck_assert_int_eq(kvp_size_concurrency(&c, plan, tokens, NULL),
 			 KVP_OK);
 	ck_assert_uint_eq(c.pages_each, each);
 	ck_assert_uint_eq(c.sequences, sequences);
 	ck_assert_uint_eq(c.rows_beside, rows);
 	ck_assert_uint_eq(c.sequences_all_rows, sequences_in(g, g->pages -
-			  taken_by(plan, plan->nrows), each));
+			  taken_by(plan, 0, plan->nrows), each));
 }
 
 START_TEST(sequences_and_rows_are_counted_together)
