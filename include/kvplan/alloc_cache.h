@@ -57,7 +57,8 @@ struct kvp_alloc_cache_counters {
 	uint64_t pinned_blocks;
 	uint64_t live_bytes;	/* handed out */
 	uint64_t live_blocks;
-	uint64_t pending_bytes;	/* given back, not free before a synchronize */
+	uint64_t pending_bytes;	/* given back, not free before a synchronize;
+				   as far as this cache knows */
 	struct kvp_cap cap;	/* as set last; before that, 0 bytes */
 	uint64_t pinned_over_cap_bytes;	/* pinned_bytes less the cap, or 0 */
 	uint64_t sizes;		/* distinct sizes filed, pinned or not */

@@ -25,7 +25,8 @@ enum kvp_code {
 	KVP_ELIMIT = -12,	/* well formed, but beyond a stated limit */
 
 	/* The input is sound and the answer is no. */
-	KVP_EINFEASIBLE = -20,	/* the rows do not fit the aliased backing */
+	KVP_EINFEASIBLE = -20,	/* the rows do not fit the aliased backing,
+				   the pages not the budget; no planes */
 	KVP_EREFUSED = -21,	/* realize: this machine does not suffice */
 	KVP_EENTRIES = -22,	/* realize: more table entries than the limit */
 	KVP_EFAILED = -23,	/* realize: a check found a wrong byte */

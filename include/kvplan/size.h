@@ -39,7 +39,8 @@ struct kvp_memory_limit {
 };
 
 /*
- * A limit as text: "-1G", "-0G", "90%", "70GiB".  Bytes are as people write
+ * A limit as text: "-1G", "-0G", "90%", "70GiB".  Less than 1 MiB to use
+ * needs a unit.  Bytes are as people write
  * them, the unit may be cut or left out; a percentage is whole.
  * Errors: KVP_EINPUT; *limit is untouched then.
  */
@@ -50,6 +51,7 @@ int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 uint64_t kvp_memory_limit_apply(const struct kvp_memory_limit *limit,
 				uint64_t free_bytes);
 
+/* See kvp_size_wish_init(): zeroed, it asks for no snapshot rows. */
 struct kvp_size_wish {
 	/* Free memory, one value for every rank or one for each of them;
 	   count 0: not known, pages has to be stated then. */
@@ -60,6 +62,9 @@ struct kvp_size_wish {
 	uint64_t pages;		/* exactly these; 0: the most that fit */
 	uint64_t snapshots;	/* at most these; KVP_UNSTATED: the most */
 };
+
+/* Nothing known, nothing asked for: the most of everything. */
+void kvp_size_wish_init(struct kvp_size_wish *wish);
 
 /* One sizing, term by term. */
 struct kvp_size {

@@ -123,7 +123,7 @@ int check_rule_headroom(struct check *c)
 	}
 	/* A cap above half of what is free is reached too late or never. */
 	if (!is->bounded)
-		check_report(c, KVP_AT_PLAN, 0, "headroom's cap is a number (1) or null (0):",
+		check_report(c, KVP_AT_PLAN, 0, "headroom caps the cache (0 no, 1 yes):",
 			     0, 1);
 	else if (is->cap_bytes > is->free_bytes / 2)
 		check_report_limit(c, KVP_AT_PLAN, 0, "headroom's cap_bytes is",

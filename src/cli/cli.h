@@ -85,6 +85,9 @@ int geometry_load_unsized(struct kvp_geometry *g, const char *path,
  */
 int override_load(struct kvp_cap_override *o, const char *option_value);
 
+/* A cap that is never reached is what the policy is there to avoid. */
+void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);
+
 /* out.c */
 
 /* Print "kvplan: error: ..." and return the exit code that goes with it. */

@@ -112,9 +112,15 @@ static void write_text(struct strbuf *b, const struct headroom *h)
 	else
 		strbuf_str(b, "cap        none at all: ");
 	strbuf_printf(b, "%s\n", why(h->cap.term));
-	if (h->free_bytes)
+	if (!h->free_bytes)
+		return;
+	if (h->cap.bounded && h->cap.bytes < *h->free_bytes)
 		strbuf_printf(b, "left       %s bytes when the cache is full\n",
 			      N(kvp_cap_left(&h->cap, *h->free_bytes)));
+	else
+		strbuf_str(b, *h->free_bytes ? "left       nothing: memory "
+			   "runs out before the cache is full\n" :
+			   "left       nothing\n");
 }
 
 static int print(const struct headroom *h, bool json)
@@ -133,21 +139,6 @@ static int print(const struct headroom *h, bool json)
 	exit = code ? out_error(&err) : out_text(text, len);
 	free(text);
 	return exit;
-}
-
-/* A cap that is never reached is what this command is there to avoid. */
-static void warn_unreachable(const struct headroom *h)
-{
-	if (!h->free_bytes || h->cap.term != KVP_CAP_OVERRIDE)
-		return;
-	if (!h->cap.bounded)
-		out_warning("without a cap the cache grows until memory runs "
-			    "out");
-	else if (h->cap.bytes > *h->free_bytes / 2)
-		out_warning("the override, %s bytes, is more than half of the "
-			    "%s that are free: memory may run out before "
-			    "anything is evicted", N(h->cap.bytes),
-			    N(*h->free_bytes));
 }
 
 static int answer(const struct settings *s)
@@ -172,8 +163,8 @@ static int answer(const struct settings *s)
 		h.free_bytes = &s->free_bytes;
 	h.cap = kvp_cap_plan(h.free_bytes, &override);
 	exit = print(&h, s->json);
-	if (!exit)
-		warn_unreachable(&h);
+	if (!exit && h.free_bytes)
+		cap_warn(&h.cap, *h.free_bytes);
 	free(h.readings);
 	return exit;
 }

@@ -169,9 +169,13 @@ static int run_workload(struct simulation *s, struct kvp_backend *b,
 			.bytes = settings->cap_bytes,
 		},
 	};
+	const struct kvp_cap cap = kvp_cap_plan(&settings->free_bytes,
+						&options.override);
 	struct kvp_alloc_cache *cache;
 	int code = kvp_alloc_cache_new(&cache, b, &options, err), freed;
 
+	if (!code && !options.off)
+		cap_warn(&cap, settings->free_bytes);
 	if (!code)
 		code = kvp_decode_run(cache, b, 0, &settings->decode,
 				      simulate_row, s, result, err);

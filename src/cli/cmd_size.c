@@ -12,7 +12,7 @@
 
 enum {
 	FREE, GPUS, MEMORY_LIMIT, TOKENS, PAGES, SNAPSHOTS, LENGTH,
-	RESERVE_CACHE, OUTPUT, JSON, HELP, OPTS
+	RESERVE_CACHE, TILE_GRANULES, OUTPUT, JSON, HELP, OPTS
 };
 
 static const struct opt opts[OPTS] = {
@@ -33,12 +33,18 @@ static const struct opt opts[OPTS] = {
 		     "count sequences of N tokens, with rows beside them" },
 	[RESERVE_CACHE] = { 0, "reserve-cache", "CAP", true,
 			    "keep free what a cache of CAP (64MiB) needs" },
+	[TILE_GRANULES] = { 0, "tile-granules", "N", false,
+			    "N in place of the geometry's: fewer chunks, more "
+			    "conflicts" },
 	[OUTPUT] = { 'o', "output", "FILE", false,
 		     "write the sized geometry to FILE, whole or not at "
 		     "all" },
 	[JSON] = { 0, "json", NULL, false, "print a JSON list" },
 	[HELP] = OPT_HELP,
 };
+
+/* Times a granularity of 2^20 bytes and more it can still be stated. */
+#define TILE_GRANULES_MAX (UINT64_C(1) << 32)
 
 /* "A,B,...": more values than ranks can be are too many in any case. */
 static int set_free(struct size_memory *m, const char *value)
@@ -48,7 +54,10 @@ static int set_free(struct size_memory *m, const char *value)
 	char *each;
 	size_t len;
 
-	for (m->count = 0; value && !exit; value += len + 1) {
+	if (m->count)
+		return out_usage_error("--free=%s: is given twice; values of "
+			"several ranks are separated by commas", value);
+	for (; value && !exit; value += len + 1) {
 		len = strcspn(value, ",");
 		if (m->count == KVP_RANKS_MAX)
 			return out_usage_error("--free: has more than %llu "
@@ -130,6 +139,9 @@ static int set(struct size_settings *s, int got, const char *value)
 				  &s->length);
 	case RESERVE_CACHE:
 		return set_cap(s, value);
+	case TILE_GRANULES:
+		return opt_number("tile-granules", value, 1, TILE_GRANULES_MAX,
+				  &s->tile_granules);
 	case OUTPUT:
 		s->output = value;
 		return KVP_EXIT_YES;
@@ -209,8 +221,9 @@ const struct command cmd_size = {
 		 "[--memory-limit=LIMIT]...\n"
 		 "                   [--tokens=N | --pages=N] [--snapshots=N] "
 		 "[--length=N]\n"
-		 "                   [--reserve-cache[=CAP]] [-o FILE] "
-		 "[--json] GEOMETRY|-",
+		 "                   [--reserve-cache[=CAP]] "
+		 "[--tile-granules=N] [-o FILE] [--json]\n"
+		 "                   GEOMETRY|-",
 	.summary = "find the most pages and rows that fit the memory",
 	.text = "Sizes a geometry that leaves pages and snapshot_rows open, "
 		"or other than it states,\nand prints every term.  Nothing is "

@@ -52,6 +52,21 @@ int geometry_load_unsized(struct kvp_geometry *g, const char *path,
 	return load(g, path, kvp_geometry_read_unsized, err);
 }
 
+void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes)
+{
+	if (cap->term != KVP_CAP_OVERRIDE)
+		return;
+	if (!cap->bounded)
+		out_warning("without a cap the cache grows until memory runs "
+			    "out");
+	else if (cap->bytes > free_bytes / 2)
+		out_warning("a cap of %s bytes is more than half of the %s "
+			    "that are free: memory may run out before "
+			    "anything is evicted",
+			    out_number(cap->bytes).text,
+			    out_number(free_bytes).text);
+}
+
 int override_load(struct kvp_cap_override *o, const char *option_value)
 {
 	static const char name[] = "KVPLAN_ALLOC_CACHE_MAX_MB";
@@ -62,5 +77,8 @@ int override_load(struct kvp_cap_override *o, const char *option_value)
 	code = option_value ?
 	       kvp_cap_override_read(o, "--override", option_value, &err) :
 	       kvp_cap_override_read(o, name, getenv(name), &err);
+	if (code == KVP_EINPUT && !option_value && !*getenv(name))
+		return out_usage_error("%s is empty; unset it, or set it to "
+			"MiB, or to 0 for no cap at all", name);
 	return code ? out_error(&err) : KVP_EXIT_YES;
 }

@@ -79,6 +79,7 @@ void opt_help(const struct command *command)
 
 int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 {
+	const char *given = value;
 	unsigned long each;
 	char *end;
 
@@ -92,8 +93,8 @@ int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 	}
 	return KVP_EXIT_YES;
 bad:
-	return out_usage_error("--gpus: must be a list of GPU numbers such as "
-			       "0,1");
+	return out_usage_error("--gpus=%s: must be a list of GPU numbers such "
+			       "as 0,1", given);
 }
 
 int opt_bytes(const char *option, const char *value, uint64_t *bytes)
@@ -105,7 +106,8 @@ int opt_bytes(const char *option, const char *value, uint64_t *bytes)
 			"9007199254740991 bytes (2^53 - 1)", option, value);
 	if (code)
 		return out_usage_error("--%s=%s: must be bytes, such as "
-			"274726912 or 262MiB", option, value);
+			"274726912, or 262MiB (KiB, MiB, GiB, TiB, or K, M, "
+			"G, T)", option, value);
 	return KVP_EXIT_YES;
 }
 

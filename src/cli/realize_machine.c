@@ -194,6 +194,7 @@ void realize_cure(const struct kvp_plan *plan,
 			 N(other), N(limit));
 	else if (need > limit)
 		snprintf(err->text + used, size - used,
-			 "; no merge mode fits: raise tile_granules, lower "
-			 "dcp_group_size or plan fewer rows");
+			 "; no merge mode fits: raise tile_granules%s or plan "
+			 "fewer rows", plan->geometry.dcp_group_size > 1 ?
+			 ", lower dcp_group_size" : "");
 }

@@ -23,23 +23,56 @@ static void reader_range(const struct kvp_access_record *records, size_t count,
 }
 
 /* The device with the least left sets one cap for all. */
+static struct kvp_cap least_cap(const struct kvp_realization *r,
+				const struct realize_settings *s,
+				uint32_t *rank, uint64_t *bytes)
+{
+	uint32_t first = s->options.first_rank, i;
+	struct kvp_cap cap = kvp_realization_cap(r, first, bytes), each;
+	uint64_t free_bytes;
+
+	*rank = first;
+	for (i = first + 1; i < first + s->options.nranks; i++) {
+		each = kvp_realization_cap(r, i, &free_bytes);
+		if (free_bytes >= *bytes)
+			continue;
+		*bytes = free_bytes;
+		*rank = i;
+		cap = each;
+	}
+	return cap;
+}
+
+/* The plan's own cap was reckoned with what somebody said would be left. */
+static void warn_headroom(const struct kvp_realization *r,
+			  const struct kvp_plan *plan,
+			  const struct realize_settings *s)
+{
+	uint64_t left;
+	uint32_t rank;
+	struct kvp_cap cap = least_cap(r, s, &rank, &left);
+
+	cap_warn(&cap, left);
+	if (s->gpus && plan->has_headroom && plan->headroom.bounded &&
+	    plan->headroom.cap_bytes > left / 2)
+		out_warning("the plan states a cap of %s bytes, and %s are "
+			    "free beside rank %u: more than half of it is not "
+			    "reached before memory runs out; size again with "
+			    "what is free", N(plan->headroom.cap_bytes),
+			    N(left), rank);
+}
+
 static void headroom_text(struct strbuf *b, const struct kvp_realization *r,
 			  const struct realize_settings *s)
 {
-	uint32_t first = s->options.first_rank, least = first, i;
-	uint64_t free_bytes, least_bytes = UINT64_MAX;
-	struct kvp_cap cap = { 0 }, each;
+	uint64_t least_bytes;
+	uint32_t least;
+	struct kvp_cap cap = least_cap(r, s, &least, &least_bytes);
 
-	for (i = first; i < first + s->options.nranks; i++) {
-		each = kvp_realization_cap(r, i, &free_bytes);
-		if (free_bytes >= least_bytes)
-			continue;
-		least_bytes = free_bytes;
-		least = i;
-		cap = each;
-	}
-	strbuf_printf(b, "HEADROOM %s bytes free beside rank %u, the least; "
-		      "an allocation cache may hold ", N(least_bytes), least);
+	strbuf_printf(b, "HEADROOM %s bytes %s beside rank %u, the least; "
+		      "an allocation cache may hold ", N(least_bytes),
+		      s->gpus ? "free" : "of this machine's memory free",
+		      least);
 	if (cap.bounded)
 		strbuf_printf(b, "%s bytes (%s)\n", N(cap.bytes),
 			      kvp_cap_term_name(cap.term));
@@ -96,6 +129,7 @@ int realize_report(const struct kvp_realization *r,
 	size_t len;
 	int code;
 
+	warn_headroom(r, plan, s);
 	if (!s->json)
 		return report_text(r, plan, s);
 	code = kvp_realization_write(r, true, &text, &len, &err);

@@ -25,8 +25,8 @@ struct sizing {
 	struct kvp_error error;
 	struct kvp_size size;
 	struct kvp_headroom headroom;	/* where size.bounded */
-	uint64_t entries_none;	/* of the fullest node, unmerged */
-	uint64_t entries_row;	/* and in mode row */
+	uint64_t entries[KVP_MERGE_SPAN + 1];	/* of the fullest node, by
+						   mode */
 	struct kvp_concurrency concurrency;	/* with a length */
 };
 
@@ -38,6 +38,7 @@ struct size_settings {
 	struct sizing sizings[SIZE_LIMITS_MAX];
 	size_t nlimits;
 	uint64_t tokens, pages, length;	/* 0: not given */
+	uint64_t tile_granules;	/* 0: the geometry's */
 	uint64_t snapshots;	/* KVP_UNSTATED: not given */
 	bool reserve_cache;
 	uint64_t cap_bytes;	/* 0: none given */
@@ -61,6 +62,13 @@ bool size_to_stdout(const struct size_settings *s);
 
 /* Size, write, print; the exit status. */
 int size_run(struct size_settings *s);
+
+/*
+ * size_cure.c: table entries of a plan's fullest node; and where those of
+ * mode row are over the limit, say what would fit.
+ */
+uint64_t size_entries(const struct kvp_plan *plan);
+void size_cure(const struct kvp_geometry *sized, const struct kvp_plan *row);
 
 /* size_report.c: the answer as text; free() it.  Errors: KVP_ENOMEM. */
 int size_report(const struct size_answer *a, bool as_json, char **text,

@@ -23,6 +23,14 @@ static void add_line(struct strbuf *b, const char *label, uint64_t value)
 	strbuf_printf(b, "\n  %-18s %21s", label, N(value));
 }
 
+/* "1 plane", "2 planes". */
+static void add_count(struct strbuf *b, const char *before, uint64_t count,
+		      const char *what)
+{
+	strbuf_printf(b, "%s%s %s%s", before, N(count), what,
+		      count == 1 ? "" : "s");
+}
+
 /* Whose free memory it is. */
 static void add_source(struct strbuf *b, const struct size_answer *a,
 		       const struct kvp_size *z)
@@ -68,11 +76,11 @@ static void add_uses(struct strbuf *b, const struct size_answer *a,
 	const struct kvp_size *z = &each->size;
 
 	add_line(b, "planes", z->page_bytes);
-	strbuf_printf(b, "  %s planes", N(g->nplanes));
+	add_count(b, "  ", g->nplanes, "plane");
 	add_line(b, "rounding", z->rounding_bytes);
 	strbuf_printf(b, "  each plane to %s", N(g->granularity));
 	add_line(b, "dedicated", z->dedicated_bytes);
-	strbuf_printf(b, "  %s execution rows", N(g->execution_rows));
+	add_count(b, "  ", g->execution_rows, "execution row");
 	add_line(b, "static", z->static_bytes);
 	add_line(b, "page overhead", z->overhead_bytes);
 	strbuf_printf(b, "  %s a page", N(g->page_overhead_bytes));
@@ -108,25 +116,44 @@ static void add_capacity(struct strbuf *b, const struct size_answer *a,
 	add_line(b, "tokens", z->kv_tokens);
 	add_line(b, "snapshot rows", z->snapshot_rows);
 	strbuf_printf(b, "  of %s that fit", N(z->rows_that_fit));
-	add_entries(b, a->geometry, "entries, none", each->entries_none);
-	add_entries(b, a->geometry, "entries, row", each->entries_row);
+	add_entries(b, a->geometry, "entries, none", each->entries[0]);
+	add_entries(b, a->geometry, "entries, row", each->entries[1]);
+	add_entries(b, a->geometry, "entries, span", each->entries[2]);
 	if (!a->length)
 		return;
 	add_line(b, "sequences", c->sequences);
-	strbuf_printf(b, "  of %s tokens, %s pages each, beside %s rows",
-		      N(a->length), N(c->pages_each), N(c->rows_beside));
+	add_count(b, "  of ", a->length, "token");
+	add_count(b, ", ", c->pages_each, "page");
+	add_count(b, " each, beside ", c->rows_beside, "row");
+	strbuf_str(b, a->geometry->execution_rows &&
+		   c->sequences == a->geometry->execution_rows ?
+		   "; no more execution rows" : "; no more pages");
 	add_line(b, "sequences", c->sequences_all_rows);
-	strbuf_printf(b, "  beside all %s rows", N(z->snapshot_rows));
+	add_count(b, "  beside all ", z->snapshot_rows, "row");
+}
+
+/* The first mode that fits the table; NULL: none does. */
+static const char *mode_that_fits(const struct kvp_geometry *g,
+				  const struct sizing *each)
+{
+	enum kvp_merge merge;
+
+	for (merge = KVP_MERGE_NONE; merge <= KVP_MERGE_SPAN; merge++)
+		if (each->entries[merge] <= g->entry_limit - g->entry_reserve)
+			return kvp_merge_name(merge);
+	return NULL;
 }
 
 static void add_table(struct strbuf *b, const struct size_answer *a)
 {
 	const struct sizing *each;
+	const char *fits;
 	size_t i;
 
-	strbuf_printf(b, "%-12s %13s %17s %9s %13s %13s %21s\n", "limit",
-		      "pages", "tokens", "rows", "entries, none",
-		      "entries, row", "left");
+	strbuf_printf(b, "%-12s %13s %17s %9s %13s %13s %6s %21s%s\n",
+		      "limit", "pages", "tokens", "rows", "entries, none",
+		      "entries, row", "mode", "left",
+		      a->length ? "  sequences" : "");
 	for (i = 0; i < a->count; i++) {
 		each = &a->sizings[i];
 		strbuf_printf(b, "%-12s ", each->limit);
@@ -134,11 +161,17 @@ static void add_table(struct strbuf *b, const struct size_answer *a)
 			strbuf_printf(b, "%13s\n", "does not fit");
 			continue;
 		}
-		strbuf_printf(b, "%13s %17s %9s %13s %13s %21s\n",
+		fits = mode_that_fits(a->geometry, each);
+		strbuf_printf(b, "%13s %17s %9s %13s %13s %6s %21s",
 			      N(each->size.pages), N(each->size.kv_tokens),
 			      N(each->size.snapshot_rows),
-			      N(each->entries_none), N(each->entries_row),
-			      N(each->size.left_bytes));
+			      N(each->entries[KVP_MERGE_NONE]),
+			      N(each->entries[KVP_MERGE_ROW]),
+			      fits ? fits : "over", N(each->size.left_bytes));
+		if (a->length)
+			strbuf_printf(b, " %10s",
+				      N(each->concurrency.sequences));
+		strbuf_str(b, "\n");
 	}
 }
 
@@ -247,17 +280,25 @@ static void write_fitting(struct strbuf *b, const struct size_answer *a,
 			  const struct sizing *each)
 {
 	const struct kvp_geometry *g = a->geometry;
+	const char *fits = mode_that_fits(g, each);
 
 	write_budget(b, a, &each->size);
 	write_uses(b, g, &each->size);
 	write_headroom(b, each);
 	member(b, "static_entries", true, g->static_entries);
 	strbuf_str(b, ",\n\"entries\":{\"none\":");
-	strbuf_u64(b, each->entries_none);
+	strbuf_u64(b, each->entries[KVP_MERGE_NONE]);
 	strbuf_str(b, ",\"row\":");
-	strbuf_u64(b, each->entries_row);
+	strbuf_u64(b, each->entries[KVP_MERGE_ROW]);
+	strbuf_str(b, ",\"span\":");
+	strbuf_u64(b, each->entries[KVP_MERGE_SPAN]);
 	strbuf_str(b, ",\"limit\":");
 	strbuf_u64(b, g->entry_limit - g->entry_reserve);
+	strbuf_str(b, ",\"mode\":");
+	if (fits)
+		strbuf_json_string(b, fits);
+	else
+		strbuf_str(b, "null");
 	strbuf_str(b, "}");
 	if (a->length)
 		write_concurrency(b, a->length, &each->concurrency);

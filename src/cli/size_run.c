@@ -27,7 +27,11 @@ static int find_reserve(struct size_settings *s)
 	exit = override_load(&s->override, NULL);
 	if (exit || !s->reserve_cache)
 		return exit;
-	if (s->cap_bytes || !s->override.given) {
+	if (s->cap_bytes && s->override.given)
+		return out_usage_error("--reserve-cache=%llu and "
+			"KVPLAN_ALLOC_CACHE_MAX_MB both say the cap; leave "
+			"one of them out", (unsigned long long)s->cap_bytes);
+	if (!s->override.given) {
 		s->cache_bytes = kvp_cap_free_needed(s->cap_bytes ?
 			s->cap_bytes : KVP_CAP_FLOOR_BYTES);
 		return KVP_EXIT_YES;
@@ -59,16 +63,6 @@ static int read_gpus(struct size_settings *s, const struct kvp_geometry *g,
 	for (i = 0; i < m->count; i++)
 		m->free_bytes[i] = m->gpus[i % m->ngpus].free_bytes;
 	return KVP_OK;
-}
-
-static uint64_t fullest_node(const struct kvp_plan *plan)
-{
-	uint64_t most = 0;
-	size_t i;
-
-	for (i = 0; i < plan->summary.nper_node; i++)
-		most = u64_max(most, plan->summary.per_node[i]);
-	return most;
 }
 
 static bool lacks_rows(const struct size_settings *s,
@@ -105,7 +99,7 @@ static int warn(const struct sizing *each, const struct size_settings *s,
 	const struct kvp_headroom *h = &row->headroom;
 
 	if (s->nlimits > 1 &&
-	    (each->entries_row > row->summary.limit || !h->bounded ||
+	    (each->entries[KVP_MERGE_ROW] > row->summary.limit || !h->bounded ||
 	     h->cap_bytes > h->free_bytes / 2 || lacks_rows(s, &each->size)))
 		fprintf(stderr, "kvplan: note: with memory limit %s:\n",
 			each->limit);
@@ -113,31 +107,41 @@ static int warn(const struct sizing *each, const struct size_settings *s,
 	return summary_warn(row, err);
 }
 
-/*
- * What the sized geometry costs in the table, and what it serves.  Warnings
- * are about mode row, which kvplan plan takes unless it is told otherwise.
- */
+/* Mode row is what kvplan plan takes unless it is told otherwise. */
+static int use_row(struct sizing *each, const struct size_settings *s,
+		   const struct kvp_geometry *g,
+		   const struct kvp_geometry *sized, const struct kvp_plan *row,
+		   struct kvp_error *err)
+{
+	int code = s->length ? kvp_size_concurrency(&each->concurrency, row,
+						    s->length, err) : KVP_OK;
+
+	if (!code)
+		code = warn(each, s, g, row, err);
+	if (!code)
+		size_cure(sized, row);
+	return code;
+}
+
+/* What the sized geometry costs in the table, and what it serves. */
 static int plan_sized(struct sizing *each, const struct size_settings *s,
 		      const struct kvp_geometry *g,
 		      const struct kvp_geometry *sized, struct kvp_error *err)
 {
-	struct kvp_plan none = { 0 }, row = { 0 };
-	int code = kvp_plan_make(&none, sized, KVP_MERGE_NONE, err);
+	struct kvp_plan plan[KVP_MERGE_SPAN + 1] = { { .nchunks = 0 } };
+	enum kvp_merge merge;
+	int code = KVP_OK;
 
+	for (merge = KVP_MERGE_NONE; !code && merge <= KVP_MERGE_SPAN;
+	     merge++) {
+		code = kvp_plan_make(&plan[merge], sized, merge, err);
+		if (!code)
+			each->entries[merge] = size_entries(&plan[merge]);
+	}
 	if (!code)
-		code = kvp_plan_make(&row, sized, KVP_MERGE_ROW, err);
-	if (code)
-		goto done;
-	each->entries_none = fullest_node(&none);
-	each->entries_row = fullest_node(&row);
-	if (s->length)
-		code = kvp_size_concurrency(&each->concurrency, &row,
-					    s->length, err);
-	if (!code)
-		code = warn(each, s, g, &row, err);
-done:
-	kvp_plan_release(&none);
-	kvp_plan_release(&row);
+		code = use_row(each, s, g, sized, &plan[KVP_MERGE_ROW], err);
+	for (merge = KVP_MERGE_NONE; merge <= KVP_MERGE_SPAN; merge++)
+		kvp_plan_release(&plan[merge]);
 	return code;
 }
 
@@ -240,6 +244,8 @@ int size_run(struct size_settings *s)
 	if (exit)
 		return exit;
 	code = geometry_load_unsized(&g, s->input, &err);
+	if (!code && s->tile_granules)
+		g.tile_granules = s->tile_granules;
 	if (!code && s->gpus)
 		code = read_gpus(s, &g, &err);
 	exit = code ? out_error(&err) : size_all(s, &g);

@@ -220,8 +220,9 @@ int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
 		return KVP_OK;
 	}
 	out_warning("node %zu needs %s table entries, the limit is %s; no "
-		"mode fits, the fewest are %s: raise tile_granules, lower "
-		"dcp_group_size or plan fewer rows", node, N(entries),
-		N(limit), N(other));
+		"mode fits, the fewest are %s: raise tile_granules%s or plan "
+		"fewer rows", node, N(entries), N(limit), N(other),
+		plan->geometry.dcp_group_size > 1 ? ", lower dcp_group_size" :
+						    "");
 	return KVP_OK;
 }

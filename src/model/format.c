@@ -13,12 +13,16 @@ static const char *const formats[] = { KVP_GEOMETRY_FORMAT, KVP_PLAN_FORMAT };
 static int read_format(const struct json_at *at, struct json_at *format,
 		       size_t *which, struct kvp_error *err)
 {
+	struct json_at type;
 	int code = json_member(at, "format", format, err);
 
+	if (!code)
+		code = json_member(at, "model_type", &type, err);
 	if (!code && !format->p)
 		code = json_fail(format, err, KVP_EINPUT,
 			"missing; \"" KVP_GEOMETRY_FORMAT "\" or \""
-			KVP_PLAN_FORMAT "\" says what this is");
+			KVP_PLAN_FORMAT "\" says what this is%s", type.p ?
+			"; a model's config.json goes to kvplan import" : "");
 	return code ? code : json_choice(format, formats, 2, which, err);
 }
 
@@ -33,7 +37,9 @@ int format_check(const struct json_at *at, const char *wanted,
 		return code;
 	return json_fail(&format, err, KVP_EINPUT,
 			 "is \"%s\", must be \"%s\"%s", formats[which], wanted,
-			 which ? "" : "; kvplan plan makes one of it");
+			 !which ? "; kvplan plan makes one of it" :
+			 at->up ? "" : "; a plan's geometry is under its key "
+				       "geometry");
 }
 
 int kvp_document_kind(enum kvp_document *kind, const char *source,

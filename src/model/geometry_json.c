@@ -256,16 +256,13 @@ static int read_recorded(struct kvp_geometry *g, const struct json_at *v,
 }
 
 /* A recorded layout covers the pages and rows it was recorded with. */
-static int read_unstated(struct kvp_geometry *g, const struct json_at *v,
-			 struct kvp_error *err)
+static int check_unstated(const struct json_at *v, struct kvp_error *err)
 {
-	if (v[BASE_CHUNKS].p && !(v[PAGES].p && v[SNAPSHOT_ROWS].p))
-		return json_fail(&v[BASE_CHUNKS], err, KVP_EINPUT,
-			"needs the pages and snapshot_rows it was recorded "
-			"with; state them or remove it");
-	if (!v[SNAPSHOT_ROWS].p)
-		g->snapshot_rows = KVP_UNSTATED;
-	return KVP_OK;
+	if (!v[BASE_CHUNKS].p || (v[PAGES].p && v[SNAPSHOT_ROWS].p))
+		return KVP_OK;
+	return json_fail(&v[BASE_CHUNKS], err, KVP_EINPUT,
+		"needs the pages and snapshot_rows it was recorded with; "
+		"state them or remove it");
 }
 
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
@@ -294,6 +291,8 @@ int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 		code = read_statics(g, &v[STATIC], err);
 	if (!code)
 		code = read_recorded(g, v, err);
+	if (!code)
+		code = check_unstated(v, err);
 	if (!code) {
 		places.planes = v[PLANES];
 		places.group_size = v[DCP_GROUP_SIZE];
@@ -303,8 +302,8 @@ int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 		places.statics = v[STATIC];
 		code = geometry_check(g, &places, err);
 	}
-	if (!code && unsized)
-		code = read_unstated(g, v, err);
+	if (!code && !v[SNAPSHOT_ROWS].p)
+		g->snapshot_rows = KVP_UNSTATED;
 	if (code)
 		kvp_geometry_release(g);
 	return code;

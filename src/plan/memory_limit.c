@@ -43,6 +43,12 @@ int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 				"as 90%%, or the most to use, such as 70GiB",
 				text);
 	}
+	/* Nobody means 90 bytes. */
+	if (got.kind == KVP_LIMIT_USE && got.bytes < UINT64_C(1) << 20 &&
+	    text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9')
+		return kvp_error_set(err, KVP_EINPUT, "'%s' has no unit and "
+			"would be %s bytes; say %s%% or %sGiB", text, text,
+			got.bytes <= 100 ? text : "90", text);
 	*limit = got;
 	return KVP_OK;
 }

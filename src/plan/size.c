@@ -220,14 +220,17 @@ static void name_nearest(char *text, size_t size, const struct kvp_size *s,
 
 /* Measured, and more than the budget: every term, and what would fit. */
 static int does_not_fit(const struct kvp_size *s, const struct kvp_geometry *g,
-			uint64_t fit, struct kvp_error *err)
+			const struct kvp_size_wish *wish, uint64_t fit,
+			struct kvp_error *err)
 {
-	char nearest[256], budget[256];
+	char nearest[256], budget[256], rank[32] = "every rank";
 
+	if (wish->nfree > 1)
+		snprintf(rank, sizeof(rank), "rank %" PRIu32, s->rank);
 	name_nearest(nearest, sizeof(nearest), s, g, fit, s->pages);
-	snprintf(budget, sizeof(budget), "rank %" PRIu32 " has %" PRIu64
+	snprintf(budget, sizeof(budget), "%s has %" PRIu64
 		 " bytes free, less reserve %" PRIu64 " and cache %" PRIu64
-		 " a budget of %" PRIu64, s->rank, s->free_bytes,
+		 " a budget of %" PRIu64, rank, s->free_bytes,
 		 s->reserve_bytes, s->cache_bytes, s->budget_bytes);
 	return kvp_error_set(err, KVP_EINFEASIBLE,
 		"%s: %s; %" PRIu64 " page%s need%s %" PRIu64 ", which is %"
@@ -258,8 +261,9 @@ static int cannot_be_stated(const struct kvp_size *s,
 }
 
 static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
-		      uint64_t asked, struct kvp_error *err)
+		      const struct kvp_size_wish *wish, struct kvp_error *err)
 {
+	uint64_t asked = wish->pages;
 	uint64_t bytes = s->bounded ? s->budget_bytes : KVP_NUMBER_MAX;
 	uint64_t fit = most_pages(s, g, bytes);
 	uint64_t pages = asked ? asked : fit ? fit : 1;
@@ -268,7 +272,7 @@ static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
 	    (!s->bounded && s->used_bytes > KVP_NUMBER_MAX))
 		return cannot_be_stated(s, g, pages, fit, err);
 	if (s->bounded && s->used_bytes > s->budget_bytes)
-		return does_not_fit(s, g, fit, err);
+		return does_not_fit(s, g, wish, fit, err);
 	if (s->bounded)
 		s->left_bytes = s->free_bytes - s->used_bytes;
 	return KVP_OK;
@@ -324,6 +328,11 @@ static int check_sized(const struct kvp_size *s, const struct kvp_geometry *g,
 	return code ? code : check_addresses(&sized, err);
 }
 
+void kvp_size_wish_init(struct kvp_size_wish *wish)
+{
+	*wish = (struct kvp_size_wish){ .snapshots = KVP_UNSTATED };
+}
+
 static int check_wish(const struct kvp_size_wish *wish,
 		      const struct kvp_geometry *g, struct kvp_error *err)
 {
@@ -361,7 +370,7 @@ int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
 	if (code)
 		return code;
 	set_budget(&s, wish);
-	code = find_pages(&s, geometry, wish->pages, err);
+	code = find_pages(&s, geometry, wish, err);
 	if (code)
 		return code;
 	find_rows(&s, geometry, wish->snapshots);

@@ -15,6 +15,9 @@
 #include "base/u64.h"
 #include "realize/alloc_block.h"
 
+/* Looking at every block takes time; tests have fewer. */
+#define SOUND_MAX 4096
+
 struct kvp_alloc_cache {
 	struct kvp_backend *backend;
 	struct kvp_alloc_cache_options options;
@@ -176,7 +179,8 @@ static int plan_cap(struct kvp_alloc_cache *c, struct kvp_error *err)
 	struct kvp_cap cap = kvp_cap_plan(unread ? NULL : &free_bytes,
 					  &c->options.override);
 
-	assert(alloc_blocks_sound(&c->blocks));
+	assert(c->blocks.table.count > SOUND_MAX ||
+	       alloc_blocks_sound(&c->blocks));
 	return kvp_alloc_cache_set_cap(c, &cap, err);
 }
 
@@ -252,7 +256,8 @@ int kvp_alloc_cache_step(struct kvp_alloc_cache *c, struct kvp_error *err)
 	c->count.steps++;
 	if (c->on && c->count.steps % KVP_ALLOC_CACHE_ARM_STEPS == 0)
 		code = kvp_alloc_cache_arm(c, err);
-	else if (c->count.pending_bytes)
+	/* What arming evicted is free after the step, too. */
+	if (!code && c->count.pending_bytes)
 		code = synchronize(c, err);
 	if (c->options.report && every && c->count.steps % every == 0) {
 		kvp_alloc_cache_counters(c, &now);
@@ -331,7 +336,8 @@ int kvp_alloc_cache_free(struct kvp_alloc_cache *c, struct kvp_error *err)
 
 	if (!c)
 		return KVP_OK;
-	assert(alloc_blocks_sound(&c->blocks));
+	assert(c->blocks.table.count > SOUND_MAX ||
+	       alloc_blocks_sound(&c->blocks));
 	kvp_alloc_cache_counters(c, &n);
 	if (n.live_blocks || n.pinned_blocks)
 		return kvp_error_set(err, KVP_EBUSY, "the allocation cache "

@@ -8,7 +8,7 @@
 # build directory); make gpu runs all steps
 B=${B:-build}
 passed=0 failed=0 skipped=0
-steps=${*:-layouts table speed rounds peers probe addresses engine pools headroom}
+steps=${*:-layouts table speed rounds peers probe addresses engine pools headroom chain}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 kimi=layouts/kimi-k3.1-pro-tp16-dcp16.json
@@ -153,6 +153,36 @@ headroom() {
 	judge 'size by what is free' 0 "$B/kvplan" size --gpus=0 \
 		--memory-limit=-0G --memory-limit=-1G --memory-limit=90% \
 		--length=131072 $kimi
+}
+
+# From a config to all of the card but LIMIT: what size says fits is started
+# on the card it was read from.
+sized() {	# CONFIG LIMIT IMPORT-OPTION...
+	config=$1 limit=$2
+	shift 2
+	"$B/kvplan" import -q --tp=1 --kv-dtype=bf16 "$@" \
+		-o "$work/open" "tests/import/configs/$config.json" &&
+		"$B/kvplan" size --gpus=0 --memory-limit="$limit" --json \
+			-o "$work/geometry" "$work/open" >"$work/sizing" &&
+		plan span "$work/geometry" "$work/plan" || {
+		echo "FAIL $config, $limit: no plan"
+		failed=$((failed + 1))
+		return
+	}
+	grep -o '"\(budget_bytes\|used_bytes\|left_bytes\|pages\|snapshot_rows\|row\)":[0-9]*' \
+		"$work/sizing" | tr '\n' ' '
+	echo
+	judge "$config, limit $limit, realized" 0 "$B/kvplan" realize \
+		--gpus=0 "$work/plan"
+}
+
+chain() {
+	for limit in -2M -1G 90%; do
+		sized kimi-linear-48b-a3b $limit --execution-rows=8
+		sized jamba-1.5-mini $limit --state-dtype=fp32 \
+			--execution-rows=8
+	done
+	sized deepseek-v3 -2M
 }
 
 # What this node can really do, twice: a second count of the same free

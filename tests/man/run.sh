@@ -187,6 +187,7 @@ sed 's/"pages": 512/"pages": 513/' layouts/example.json >"$work/other"
 	kvplan verify --format=json --geometry="$work/other" "$work/plan"
 	kvplan size --free=1GiB --length=1000 --memory-limit=-0G \
 		--memory-limit=0% --json layouts/example.json 2>/dev/null
+	kvplan headroom simulate --free=1GiB --steps=1 --json
 } | jq -r '[paths | .[-1] | strings] | unique[]' | sort -u >"$work/program"
 awk '/^\.Sh / { on = /JSON OUTPUT/ } on' man/kvplan.1 |
 	grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$work/manual"

@@ -342,7 +342,7 @@ static inline int model_step(struct model *m)
 	m->n.steps++;
 	if (m->on && m->n.steps % 64 == 0)
 		code = model_arm(m);
-	else if (m->n.pending_bytes)
+	if (!code && m->n.pending_bytes)
 		code = model_synchronize(m);
 	if (m->report_steps && m->n.steps % m->report_steps == 0) {
 		m->reports++;

@@ -610,15 +610,24 @@ standin_headroom()
 	run "headroom, in words" 0 --gpus "$tmp/example.row.json"
 	says "headroom, in words" "HEADROOM 274,726,912 bytes free beside" \
 		"may hold 67,108,864 bytes (floor)"
+	plan stated row layouts/example.json \
+		'.headroom = {free_bytes: 8589934592, cap_bytes: 1073741824}'
+	run "headroom, a plan that states more" 0 --gpus "$tmp/stated.json"
+	says "headroom, a plan that states more" \
+		"warning: the plan states a cap of 1,073,741,824 bytes" \
+		"274,726,912 are free beside rank 0"
 	KVPLAN_ALLOC_CACHE_MAX_MB=16
 	export KVPLAN_ALLOC_CACHE_MAX_MB
 	run "headroom, override" 0 --gpus --json "$tmp/example.row.json"
+	same "headroom, override that can be reached: no warning" '' \
+		"$(grep warning "$tmp/err")"
 	query "headroom, override" \
 		'{"free_bytes":274726912,"cap_bytes":16777216,"term":"override"}' \
 		"$tmp/out" .capacity.headroom
 	KVPLAN_ALLOC_CACHE_MAX_MB=0
 	run "headroom, no cap" 0 --gpus "$tmp/example.row.json"
-	says "headroom, no cap" "may hold anything (override)"
+	says "headroom, no cap" "may hold anything (override)" \
+		"warning: without a cap the cache grows until memory runs out"
 	run "headroom, no cap, JSON" 0 --gpus --json "$tmp/example.row.json"
 	query "headroom, no cap, JSON" null "$tmp/out" \
 		.capacity.headroom.cap_bytes

@@ -19,8 +19,20 @@ struct bed {
 	struct kvp_plan plan;
 	struct kvp_verdict *verdict;
 	struct kvp_backend *host;
+	struct kvp_backend_ops ops;	/* the host's, but for memory */
 	struct kvp_realize_options options;
 };
+
+/* What is free on this machine is another number every time. */
+static int steady_memory(struct kvp_backend *b, uint32_t device,
+			 uint64_t *free_bytes, struct kvp_error *err)
+{
+	(void)b;
+	(void)device;
+	(void)err;
+	*free_bytes = UINT64_C(1) << 40;
+	return KVP_OK;
+}
 
 static void bed_new(struct bed *b, const char *changes)
 {
@@ -34,6 +46,9 @@ static void bed_new(struct bed *b, const char *changes)
 	if (!code)
 		code = kvp_backend_host(&b->host, 4, 4096, &err);
 	ck_assert_msg(!code, "%s", err.text);
+	b->ops = *b->host->ops;
+	b->ops.memory = steady_memory;
+	b->host->ops = &b->ops;
 }
 
 static void bed_release(struct bed *b)

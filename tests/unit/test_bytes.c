@@ -35,7 +35,7 @@ START_TEST(what_is_no_size_is_refused)
 	static const char *const bad[] = {
 		"", " ", "x", "-1", "+1", ".5", "1.", "1.M", "1..2M", "1e3",
 		"1GB", "1g", "1gib", "1  G", " 1G", "1G ", "1.1234567G",
-		"1 B B", "0x10", "1,5G",
+		"1 B B", "0x10", "1,5G", "0.9", "1.0", "2.5B",
 	};
 	uint64_t out = 4711;
 	size_t i;

@@ -237,7 +237,8 @@ START_TEST(words_are_chosen_from_the_known_ones)
 		  "/format: is \"kvplan/geometry/2\", must be one of "
 		  "\"kvplan/geometry/1\", \"kvplan/plan/1\"" },
 		{ "format='kvplan/plan/1'", KVP_EINPUT, "/format: is "
-		  "\"kvplan/plan/1\", must be \"kvplan/geometry/1\"" },
+		  "\"kvplan/plan/1\", must be \"kvplan/geometry/1\"; a "
+		  "plan's geometry is under its key geometry" },
 		{ "access={'declared_readers':'group'}", KVP_EINPUT,
 		  "/access/declared_readers: is \"group\", must be one of "
 		  "\"all\"" },

@@ -213,6 +213,39 @@ START_TEST(lists_are_walked_to_their_end)
 }
 END_TEST
 
+START_TEST(members_are_walked_to_their_end)
+{
+	static const char *const names[] = {
+		"a", "", "a", "b/c", "1234567890123456789012345678901234567890"
+		"12345678901234567890123"
+	};
+	struct json_members walk;
+	struct json_at member;
+	struct kvp_error err = { 0 };
+	struct opened o;
+	size_t i;
+
+	open_text(&o, "{ 'a' : [1,{'x':2}] ,'':{},'\\u0061':'}','b/c':4,"
+		  "'12345678901234567890123456789012345678901234567890123456"
+		  "789012345':5 }");
+	ck_assert_int_eq(json_members_begin(&walk, &o.root, &err), KVP_OK);
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ck_assert_int_eq(json_members_next(&walk, &member, &err),
+				 KVP_OK);
+		ck_assert_ptr_nonnull(member.p);
+		ck_assert_str_eq(member.key, names[i]);
+	}
+	ck_assert_int_eq(json_type(&member), JSON_NUMBER);
+	ck_assert_int_eq(json_members_next(&walk, &member, &err), KVP_OK);
+	ck_assert_ptr_null(member.p);
+	close_text(&o);
+	open_text(&o, "[]");
+	ck_assert_int_eq(json_members_begin(&walk, &o.root, &err), KVP_EINPUT);
+	ck_assert_str_eq(err.text, "t: /: is a list, must be an object");
+	close_text(&o);
+}
+END_TEST
+
 START_TEST(a_pointer_leads_to_the_place)
 {
 	static const struct json_field outer[] = { { "list", true } };
@@ -342,6 +375,7 @@ Suite *json_at_suite(void)
 	tcase_add_test(tests, what_is_no_object_is_told_by_its_type);
 	tcase_add_test(tests, one_member_is_found_whatever_else_there_is);
 	tcase_add_test(tests, lists_are_walked_to_their_end);
+	tcase_add_test(tests, members_are_walked_to_their_end);
 	tcase_add_test(tests, a_pointer_leads_to_the_place);
 	tcase_add_test(tests, strings_are_decoded_and_counted_in_characters);
 	tcase_add_test(tests, choices_are_by_their_words);

@@ -98,8 +98,9 @@ START_TEST(a_limit_is_read_as_people_write_it)
 		{ "-1.5 GiB", KVP_LIMIT_LEAVE, GIB / 2 * 3, 0 },
 		{ "-9007199254740991", KVP_LIMIT_LEAVE, MOST, 0 },
 		{ "70GiB", KVP_LIMIT_USE, 70 * GIB, 0 },
-		{ "0", KVP_LIMIT_USE, 0, 0 },
-		{ "4096", KVP_LIMIT_USE, 4096, 0 },
+		{ "0B", KVP_LIMIT_USE, 0, 0 },
+		{ "4096 B", KVP_LIMIT_USE, 4096, 0 },
+		{ "1048576", KVP_LIMIT_USE, 1048576, 0 },
 		{ "90%", KVP_LIMIT_PERCENT, 0, 90 },
 		{ "0%", KVP_LIMIT_PERCENT, 0, 0 },
 		{ "100%", KVP_LIMIT_PERCENT, 0, 100 },
@@ -120,7 +121,7 @@ END_TEST
 START_TEST(anything_else_is_no_limit)
 {
 	static const char *const bad[] = {
-		"", "-", "%", "-1X", "--1G", "- 1G", "+1G", "101%", "90%%",
+		"", "-", "%", "0", "90", "1048575", "0.9", "1.0", "-1X", "--1G", "- 1G", "+1G", "101%", "90%%",
 		"90 %", "-90%", "9.5%", "4294967386%", "x", "1G 2", "0x10",
 		"-9007199254740992", "99999999999999999999",
 	};
@@ -332,7 +333,7 @@ START_TEST(what_does_not_fit_is_refused_with_every_term_and_what_would_fit)
 	ck_assert_int_eq(find(&z, &g, 172 * 4096 + 8192, 0, &err),
 			 KVP_EINFEASIBLE);
 	ck_assert_str_eq(err.text, "68 execution rows fit with no KV; asked "
-		"256; 67 fit with 1 page: rank 0 has 712704 bytes free, less "
+		"256; 67 fit with 1 page: every rank has 712704 bytes free, less "
 		"reserve 0 and cache 0 a budget of 712704; 1 page needs "
 		"2641930, which is 1929226 more: planes 8192, rounding 4096, "
 		"dedicated 2621440, static 8192, page overhead 10");
@@ -355,7 +356,7 @@ START_TEST(what_does_not_fit_is_refused_with_every_term_and_what_would_fit)
 	kvp_geometry_release(&g);
 	g = unsized_of("pages=;execution_rows=0");
 	ck_assert_int_eq(find(&z, &g, 12287, 0, &err), KVP_EINFEASIBLE);
-	ck_assert_int_eq(strncmp(err.text, "no page fits: rank 0 ", 21), 0);
+	ck_assert_int_eq(strncmp(err.text, "no page fits: every rank ", 25), 0);
 	kvp_geometry_release(&g);
 }
 END_TEST
