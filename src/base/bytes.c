@@ -48,7 +48,7 @@ static int parse(const char *p, bool loose, uint64_t *out)
 	if (*p == ' ')
 		p++;
 	factor = factor_of(p, loose);
-	if (!factor)
+	if (!factor || (decimals && factor == 1))
 		return KVP_EINPUT;
 	if (whole > MOST / factor ||
 	    whole * factor > MOST - part * factor / parts)

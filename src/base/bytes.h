@@ -15,7 +15,8 @@ int bytes_parse(const char *text, uint64_t *out);
 
 /*
  * As on a command line: the unit may be left out, cut to K, M, G or T, and
- * up to six decimals are taken, rounded down to a byte: "12.8MiB".
+ * up to six decimals of a unit above B are taken, rounded down to a byte:
+ * "12.8MiB".
  */
 int bytes_parse_loose(const char *text, uint64_t *out);
 
