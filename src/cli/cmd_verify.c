@@ -10,11 +10,12 @@
 #include "cli/verify.h"
 
 enum {
-	FORMAT, GEOMETRY, LIMITS, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS
+	FORMAT, JSON, GEOMETRY, LIMITS, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS
 };
 
 static const struct opt opts[OPTS] = {
 	[FORMAT] = { 0, "format", "FORMAT", false, "text (default) or json" },
+	[JSON] = { 0, "json", NULL, false, "the same as --format=json" },
 	[GEOMETRY] = { 0, "geometry", "FILE", false,
 		       "the plan's geometry must be the one in FILE" },
 	[LIMITS] = { 0, "limits", "FILE", false,
@@ -158,6 +159,9 @@ static int set(struct verify_settings *s, int got, const char *value)
 	switch (got) {
 	case FORMAT:
 		return set_format(s, value);
+	case JSON:
+		s->json = true;
+		return KVP_EXIT_YES;
 	case GEOMETRY:
 		s->geometry_path = value;
 		return KVP_EXIT_YES;
@@ -215,7 +219,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_verify = {
 	.name = "verify",
-	.usage = "[--format=text|json] [--geometry=FILE] [--limits=FILE]\n"
+	.usage = "[--format=text|json] [--json] [--geometry=FILE] [--limits=FILE]\n"
 		 "                     [--merge=MODE] [--warn=RULE] "
 		 "[--error=RULE] [--list-rules]\n"
 		 "                     [PLAN|-]...",

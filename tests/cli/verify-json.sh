@@ -29,3 +29,5 @@ jq '.name = "a \"b\" \\ / \u00e9 \ud83d\ude00"' layouts/example.json \
 	>"$TMP/a \"quote\" \\"
 kvplan verify --format=json "$TMP/a \"quote\" \\" |
 	jq -c '.plans[] | .file, .name'
+kvplan verify --json "$TMP/good" >"$TMP/short"
+kvplan verify --format=json "$TMP/good" | cmp - "$TMP/short"
