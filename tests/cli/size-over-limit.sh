@@ -15,6 +15,10 @@ for limit in 4193 4194 4195; do
 	jq ".entry_limit = $limit" "$TMP/two.json" |
 		kvplan size --pages=8 --json - | pages
 done
+# Whichever it is.
+small_with access '{"imports": [[0, 1], [0, 1], [2], [3]]}' |
+	kvplan size --pages=8 --json - | pages | jq -c .
+jq -c '.ranks, .ranks_per_node' "$TMP/two.json"
 # What the notes say fits does fit, and one row more does not.
 layout=layouts/kimi-k3.1-pro-tp16-dcp16.json
 for more in '--snapshots=130' '--snapshots=131' '--tile-granules=2'; do

@@ -237,6 +237,9 @@ START_TEST(an_unreadable_override_is_an_error_and_never_unbounded)
 		"", " ", "x", "0x", "64M", "64 MiB", "-1", "+1", "1.5", "1e3",
 		"0 0", "off", "unbounded", "8589934592",
 		"99999999999999999999999999", "\xff",
+		/* What wraps around to 0 and 1. */
+		"18446744073709551616", "18446744073709551617",
+		"36893488147419103232", "0018446744073709551616",
 	};
 	struct kvp_cap_override o = { true, true, 7 };
 	struct kvp_error err;

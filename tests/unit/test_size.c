@@ -458,6 +458,15 @@ START_TEST(no_more_rows_than_a_geometry_may_have)
 	ck_assert_uint_gt(z.rows_that_fit, 0);
 	ck_assert_uint_eq(z.snapshot_rows, 0);
 	kvp_geometry_release(&g);
+	/* One row less leaves room for one snapshot row and no other. */
+	g = unsized_of("pages=;snapshot_rows=;execution_rows=2097151;"
+		       "row_bytes=1;row_stride=2");
+	z = sized_to(&g, 4, 1);
+	ck_assert_uint_eq(z.snapshot_rows, 1);
+	z = sized_to(&g, 4, 2);
+	ck_assert_uint_eq(z.snapshot_rows, 1);
+	ck_assert_uint_eq(z.pages_for_snapshots, 0);
+	kvp_geometry_release(&g);
 }
 END_TEST
 
@@ -468,8 +477,14 @@ START_TEST(recorded_addresses_that_are_too_close_are_refused)
 		"{'name':'b','bytes_per_page':4096,'address':1089536}];"
 		"arena_address=1200128");
 	struct kvp_size_wish wish = { .pages = 11 };
+	unsigned without_arena;
 
-	ck_assert_uint_eq(sized_to(&g, 10, KVP_UNSTATED).pages, 10);
+	for (without_arena = 0; without_arena < 2; without_arena++) {
+		g.has_arena_address = !without_arena;
+		ck_assert_uint_eq(sized_to(&g, 10, KVP_UNSTATED).pages, 10);
+		check_refused(&g, &wish, KVP_ELIMIT, "within plane 0 (a)");
+	}
+	g.has_arena_address = true;
 	check_refused(&g, &wish, KVP_ELIMIT, "11 pages and 0 snapshot rows "
 		      "need other addresses");
 	check_refused(&g, &wish, KVP_ELIMIT, "plane 1 (b) is recorded at "
