@@ -228,10 +228,13 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_headroom_simulate = {
 	.name = "headroom simulate",
-	.usage = "--free=BYTES [--step-bytes=BYTES] [--sizes=N] "
-		 "[--live-bytes=BYTES] [--steps=N] "
-		 "[--cap=policy|BYTES|unbounded|off] [--grow] [--preallocate] "
-		 "[--every=N] [--json]",
+	.usage = "--free=BYTES [--step-bytes=BYTES] [--sizes=N]\n"
+		 "                                [--live-bytes=BYTES] "
+		 "[--steps=N]\n"
+		 "                                "
+		 "[--cap=policy|BYTES|unbounded|off] [--grow]\n"
+		 "                                [--preallocate] [--every=N] "
+		 "[--json]",
 	.summary = "run a decode workload on a card on paper",
 	.text = "Every step asks an allocation cache for its tensors and puts "
 		"them back.  Tells\nwhether the process lives, and what the "

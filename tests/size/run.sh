@@ -121,6 +121,36 @@ unlike()
 	unset FAKE_CUDA_DEVICES UNEVEN_FREE FAKE_CUDA_MEMORY
 }
 
+# headroom reads the same GPUs.
+headroom()
+{
+	driver=$tmp/uneven
+	FAKE_CUDA_DEVICES=3 UNEVEN_FREE=900000000,274726912,800000000
+	FAKE_CUDA_MEMORY=1000000000
+	export FAKE_CUDA_DEVICES UNEVEN_FREE FAKE_CUDA_MEMORY
+	for each in '--gpus 274726912 67108864 3' \
+		'--gpus=2,0 800000000 100000000 2' \
+		'--gpus=1 274726912 67108864 1'; do
+		set -- $each
+		LD_LIBRARY_PATH=$driver "$kvplan" headroom "$1" --json \
+			>"$tmp/out" 2>"$tmp/err"
+		same "headroom $1" "[$2,$3,$4]" "$(jq -c '[.free_bytes,
+			.cap_bytes, (.gpus | length)]' "$tmp/out" 2>&1)"
+	done
+	LD_LIBRARY_PATH=$driver "$kvplan" headroom --gpus >"$tmp/out" \
+		2>"$tmp/err"
+	says "headroom in words" "GPU 1      274,726,912 bytes free, the least" \
+		"cap        67,108,864 bytes: the floor, 64 MiB"
+	LD_LIBRARY_PATH=$driver "$kvplan" headroom --gpus=0,7 >"$tmp/out" \
+		2>"$tmp/err"
+	same "headroom, no such GPU" 2 $?
+	LD_LIBRARY_PATH=$B/fake FAKE_CUDA_FAIL=cuMemGetInfo:2 \
+		"$kvplan" headroom --gpus >"$tmp/out" 2>"$tmp/err"
+	same "headroom, no reading" 3 $?
+	same "headroom, no reading: no answer" '' "$(cat "$tmp/out")"
+	unset FAKE_CUDA_DEVICES UNEVEN_FREE FAKE_CUDA_MEMORY
+}
+
 no_driver()
 {
 	mkdir "$tmp/broken"
@@ -136,6 +166,7 @@ no_driver
 if [ -r "$B/fake/libcuda.so.1" ]; then
 	alike
 	unlike
+	headroom
 else
 	echo "SKIP size on GPUs: no $B/fake/libcuda.so.1"
 	skipped=1

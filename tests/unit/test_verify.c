@@ -229,6 +229,38 @@ START_TEST(rules_that_a_warning_silences_say_so)
 }
 END_TEST
 
+static size_t headroom_findings(uint64_t free_bytes, uint64_t cap_bytes,
+				bool bounded)
+{
+	struct kvp_plan plan = plan_of("", KVP_MERGE_ROW);
+	struct kvp_verdict *verdict;
+	size_t count;
+
+	plan.has_headroom = plan.geometry.has_headroom = true;
+	plan.headroom = plan.geometry.headroom = (struct kvp_headroom){
+		free_bytes, cap_bytes, bounded
+	};
+	verdict = verdict_of(&plan, NULL);
+	(void)kvp_verdict_findings(verdict, &count);
+	kvp_verdict_free(verdict);
+	kvp_plan_release(&plan);
+	return count;
+}
+
+START_TEST(a_stated_cap_is_at_most_half_of_what_is_free)
+{
+	ck_assert_uint_eq(headroom_findings(274726912, 67108864, true), 0);
+	ck_assert_uint_eq(headroom_findings(100, 50, true), 0);
+	ck_assert_uint_eq(headroom_findings(101, 50, true), 0);
+	ck_assert_uint_eq(headroom_findings(101, 51, true), 1);
+	ck_assert_uint_eq(headroom_findings(100, 51, true), 1);
+	ck_assert_uint_eq(headroom_findings(0, 0, true), 0);
+	ck_assert_uint_eq(headroom_findings(1, 1, true), 1);
+	ck_assert_uint_eq(headroom_findings(274726912, 1 << 30, true), 1);
+	ck_assert_uint_eq(headroom_findings(UINT64_C(1) << 40, 0, false), 1);
+}
+END_TEST
+
 START_TEST(a_verdict_is_for_the_plan_it_was_reached_for)
 {
 	struct kvp_plan plan = plan_of("", KVP_MERGE_ROW);
@@ -333,6 +365,7 @@ Suite *verify_suite(void)
 	tcase_add_test(tests, findings_come_by_rule_and_place);
 	tcase_add_test(tests, a_failed_rule_silences_those_that_need_it);
 	tcase_add_test(tests, rules_that_a_warning_silences_say_so);
+	tcase_add_test(tests, a_stated_cap_is_at_most_half_of_what_is_free);
 	tcase_add_test(tests, a_verdict_is_for_the_plan_it_was_reached_for);
 	tcase_add_test(tests,
 		       a_plan_whose_geometry_has_no_layout_is_not_judged);
