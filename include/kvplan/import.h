@@ -39,8 +39,9 @@ struct kvp_import_options {
 	const char *kv_dtype;	/* NULL: the config's */
 	const char *conv_dtype;	/* NULL: the config's */
 	const char *state_dtype;	/* NULL: the config's, where engines
-					   agree */
-	uint64_t execution_rows;	/* default: 256, vLLM's max_num_seqs */
+					   read it */
+	uint64_t execution_rows;	/* default: for 256 sequences, vLLM's
+					   max_num_seqs */
 	uint64_t snapshot_rows;	/* default: left out, for sizing */
 	uint64_t pages;		/* default: left out, for sizing */
 	uint64_t spec_tokens;	/* speculative tokens; default 0 */

@@ -366,6 +366,40 @@ int json_only_member(const struct json_at *at, const char *name,
 	return code;
 }
 
+int json_members_begin(struct json_members *walk, const struct json_at *at,
+		       struct kvp_error *err)
+{
+	int code = json_expect(at, JSON_OBJECT, "an object", err);
+
+	*walk = (struct json_members){ .at = at };
+	if (!code)
+		walk->p = skip_blanks(at->p + 1);
+	return code;
+}
+
+int json_members_next(struct json_members *walk, struct json_at *member,
+		      struct kvp_error *err)
+{
+	const struct json_at *at = walk->at;
+	char *name;
+
+	*member = (struct json_at){ .in = at->in, .up = at,
+				    .key = walk->name };
+	if (*walk->p == '}')
+		return KVP_OK;
+	name = decode(walk->p, at->in->end);
+	if (!name)
+		return kvp_error_nomem(err);
+	snprintf(walk->name, sizeof(walk->name), "%s", name);
+	free(name);
+	walk->p = skip_blanks(skip_blanks(skip_string(walk->p)) + 1);
+	member->p = walk->p;
+	walk->p = skip_value(walk->p, at->in->end);
+	if (*walk->p == ',')
+		walk->p = skip_blanks(walk->p + 1);
+	return KVP_OK;
+}
+
 int json_list_begin(struct json_list *list, const struct json_at *at,
 		    struct kvp_error *err)
 {

@@ -49,6 +49,14 @@ struct json_list {
 	size_t index;
 };
 
+#define JSON_NAME_MAX 63		/* bytes of a walked member's name */
+
+struct json_members {
+	const struct json_at *at;
+	const char *p;
+	char name[JSON_NAME_MAX + 1];
+};
+
 enum json_type {
 	JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT
 };
@@ -90,6 +98,16 @@ int json_member(const struct json_at *at, const char *name,
 /* The same, and KVP_EINPUT where the object has that member twice. */
 int json_only_member(const struct json_at *at, const char *name,
 		     struct json_at *value, struct kvp_error *err);
+
+/*
+ * Walk an object.  member->p is NULL at its end; member->key is walk->name,
+ * decoded and cut, and good until the next call.  Errors: KVP_EINPUT,
+ * KVP_ENOMEM.
+ */
+int json_members_begin(struct json_members *walk, const struct json_at *at,
+		       struct kvp_error *err);
+int json_members_next(struct json_members *walk, struct json_at *member,
+		      struct kvp_error *err);
 
 /* Walk an array.  json_list_next() answers false at its end. */
 int json_list_begin(struct json_list *list, const struct json_at *at,

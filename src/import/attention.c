@@ -9,52 +9,6 @@ struct heads {
 	uint64_t query, kv, dk, dv;
 };
 
-static int read_kv_heads(struct import *im, struct heads *h,
-			 struct kvp_error *err)
-{
-	struct json_at at;
-	int code = config_dim(im, "num_attention_heads", &h->query, err);
-
-	if (!code)
-		code = config_dim_or(im, "num_key_value_heads", h->query,
-				     &h->kv, err);
-	if (code || h->query % h->kv == 0)
-		return code;
-	code = config_find(im, "num_key_value_heads", &at, err);
-	return code ? code : json_fail(&at, err, KVP_EINPUT,
-		"is %llu, must divide num_attention_heads, %llu",
-		(ull)h->kv, (ull)h->query);
-}
-
-/* head_dim, else a share of the hidden size. */
-static int read_width(struct import *im, uint64_t query, uint64_t *width,
-		      struct kvp_error *err)
-{
-	static const struct spelt keys = {
-		{ "head_dim", "attention_head_dim" }
-	};
-	struct json_at at;
-	uint64_t hidden = 0;
-	int code = config_spelt_or(im, &keys, 0, width, err);
-
-	if (code || *width)
-		return code;
-	code = config_dim(im, "hidden_size", &hidden, err);
-	if (!code && hidden % query) {
-		code = config_find(im, "hidden_size", &at, err);
-		return code ? code : json_fail(&at, err, KVP_EINPUT,
-			"is %llu, must be a multiple of num_attention_heads, "
-			"%llu, where there is no head_dim", (ull)hidden,
-			(ull)query);
-	}
-	*width = code ? 0 : hidden / query;
-	if (!code)
-		why(im, "head width: no head_dim; hidden_size %llu / "
-		    "num_attention_heads %llu = %llu\n", (ull)hidden,
-		    (ull)query, (ull)*width);
-	return code;
-}
-
 /* Bytes of one token's key and value in one head. */
 static int head_bytes(struct import *im, const struct heads *h,
 		      uint64_t *bytes, struct kvp_error *err)
@@ -116,29 +70,48 @@ static void must_heads(struct import *im, const struct heads *h)
 	must(im, "num_key_value_heads", h->kv, MUST_SPREAD);
 }
 
+static int read_counts(struct import *im, struct heads *h,
+		       struct kvp_error *err)
+{
+	int code = config_dim(im, "num_attention_heads", &h->query, err);
+
+	return code ? code : class_kv_heads(im, h->query, &h->kv, err);
+}
+
 static int read_heads(struct import *im, struct heads *h,
 		      struct kvp_error *err)
 {
-	int code = read_kv_heads(im, h, err);
+	static const struct spelt keys = {
+		{ "head_dim", "attention_head_dim" }
+	};
+	int code = read_counts(im, h, err);
 
 	if (!code)
-		code = read_width(im, h->query, &h->dk, err);
+		code = class_width(im, &keys, h->query, &h->dk, err);
 	if (!code)
-		code = config_dim_or(im, "v_head_dim", h->dk, &h->dv, err);
-	if (!code)
-		must_heads(im, h);
-	return code;
+		code = config_dim_or(im, "v_head_dim", 0, &h->dv, err);
+	if (code)
+		return code;
+	why(im, "heads: %llu of queries, %llu of keys and values; keys %llu "
+	    "wide, values %s\n", (ull)h->query, (ull)h->kv, (ull)h->dk,
+	    h->dv ? "by v_head_dim" : "as wide, there is no v_head_dim");
+	h->dv = h->dv ? h->dv : h->dk;
+	must_heads(im, h);
+	return KVP_OK;
 }
 
 static int note_window(struct import *im, struct kvp_error *err)
 {
-	uint64_t window = 0;
+	uint64_t window;
 	int code;
 
 	if (!im->model.attention[SLIDING])
 		return im->family->slides ? config_ignore(im,
 			"sliding_window", "no layer slides", err) : KVP_OK;
-	code = config_dim(im, "sliding_window", &window, err);
+	code = class_window(im, err);
+	window = im->window;
+	if (!code && !window)
+		code = config_dim(im, "sliding_window", &window, err);
 	if (!code)
 		why(im, "  window %llu: a request of len tokens needs "
 		    "ceil(min(%llu + batched tokens, len) / %llu) + 1 pages "
@@ -168,7 +141,7 @@ int attention_zamba(struct import *im, struct kvp_error *err)
 {
 	uint64_t hidden = 0, width = 0;
 	struct heads h = { .kv = 0 };
-	int code = read_kv_heads(im, &h, err);
+	int code = read_counts(im, &h, err);
 
 	if (!code)
 		code = config_dim(im, "hidden_size", &hidden, err);
@@ -221,6 +194,11 @@ static int read_global(struct import *im, struct heads *h,
 			"num_global_key_value_heads is %llu, but "
 			"attention_k_eq_v is not true; sources differ about "
 			"which heads full layers have then", (ull)heads);
+	why(im, "heads of full layers: %llu of keys and values, by "
+	    "num_%skey_value_heads%s; keys and values %llu wide, by "
+	    "global_head_dim\n", (ull)(heads ? heads : h->kv),
+	    heads ? "global_" : "", heads ? "" :
+	    ", there is no num_global_key_value_heads", (ull)h->dk);
 	h->kv = heads ? heads : h->kv;
 	h->dv = h->dk;
 	return KVP_OK;

@@ -1,9 +1,9 @@
 /*
  * The config: its text, the model's part of it, and one key at a time.
  *
- * Every key that is read is noted, so that the derivation can list them and
- * sensitive.c finds those that nobody read.  A key that is null counts as
- * absent, as it does in Python.
+ * Every key that is read is noted, so that the derivation can list them.  A
+ * key that is null counts as absent, but where classes of transformers tell
+ * the two apart: see config_null().
  */
 #include <assert.h>
 #include <string.h>
@@ -49,15 +49,17 @@ int config_open(struct import *im, const char *text, size_t len,
 	return code;
 }
 
-static void note(struct import *im, const char *key)
+void config_note(struct import *im, const char *prefix, const char *key,
+		 const struct json_at *at)
 {
 	size_t i;
 
 	for (i = 0; i < im->nread; i++)
-		if (!strcmp(im->read[i], key))
+		if (!strcmp(im->read[i].key, key) &&
+		    !strcmp(im->read[i].prefix, prefix))
 			return;
 	assert(im->nread < READ_MAX);
-	im->read[im->nread++] = key;
+	im->read[im->nread++] = (struct reading_of){ prefix, key, at->p };
 }
 
 int config_find(struct import *im, const char *key, struct json_at *at,
@@ -67,10 +69,20 @@ int config_find(struct import *im, const char *key, struct json_at *at,
 
 	if (code || !at->p)
 		return code;
-	note(im, key);
+	config_note(im, im->prefix, key, at);
 	if (json_type(at) == JSON_NULL)
 		at->p = NULL;
 	return KVP_OK;
+}
+
+int config_null(struct import *im, const char *key, bool *null,
+		struct kvp_error *err)
+{
+	struct json_at at;
+	int code = json_only_member(&im->body, key, &at, err);
+
+	*null = !code && at.p && json_type(&at) == JSON_NULL;
+	return code;
 }
 
 int config_dim(struct import *im, const char *key, uint64_t *out,
@@ -136,6 +148,17 @@ int config_spelt(struct import *im, const struct spelt *spelt, uint64_t *out,
 	return code || *out ? code : config_dim(im, spelt->key[0], out, err);
 }
 
+const char *spelt_name(const struct import *im, const struct spelt *spelt)
+{
+	size_t i;
+
+	for (i = 0; i < im->nread; i++)
+		if (!strcmp(im->read[i].key, spelt->key[0]) &&
+		    *im->read[i].p != 'n')	/* null */
+			return spelt->key[0];
+	return spelt->key[1] ? spelt->key[1] : spelt->key[0];
+}
+
 int config_ignore(struct import *im, const char *key, const char *because,
 		  struct kvp_error *err)
 {
@@ -145,6 +168,30 @@ int config_ignore(struct import *im, const char *key, const char *because,
 	if (!code && at.p)
 		why(im, "  not used: %s/%s; %s\n", im->prefix, key, because);
 	return code;
+}
+
+bool is_empty(const struct json_at *at)
+{
+	const char *p = at->p;
+	uint64_t value;
+
+	switch (json_type(at)) {
+	case JSON_NULL:
+		return true;
+	case JSON_BOOL:
+		return *p == 'f';
+	case JSON_NUMBER:
+		return !json_u64(at, 0, 0, &value, NULL);
+	case JSON_STRING:
+		return p[1] == '"';
+	case JSON_ARRAY:
+		for (p++; *p == ' ' || *p == '\n' || *p == '\r' || *p == '\t';)
+			p++;
+		return *p == ']';
+	case JSON_OBJECT:
+		return false;
+	}
+	return false;
 }
 
 int dim_member(const struct json_at *object, const char *key, uint64_t *out,

@@ -30,6 +30,55 @@ static void ranges(struct import *im, uint64_t first, uint64_t past,
 	}
 }
 
+#define SHOWN 40		/* bytes of a value */
+
+/* A value as it stands in the config; lists and objects are left out. */
+static void value(struct import *im, const char *p)
+{
+	char text[SHOWN + 1];
+	size_t len = *p == '"' ? 1 + strcspn(p + 1, "\"") + 1 :
+				 strcspn(p, ",} \t\r\n");
+	bool cut;
+
+	if (*p == '[' || *p == '{') {
+		why(im, " %s", *p == '[' ? "[...]" : "{...}");
+		return;
+	}
+	cut = len > SHOWN;
+	len = cut ? SHOWN : len;
+	memcpy(text, p, len);
+	text[len] = '\0';
+	why(im, " ");
+	strbuf_line(&im->why, text);
+	if (cut)
+		why(im, "...");
+}
+
+static void keys_of(struct import *im, const char *prefix)
+{
+	unsigned count = 0;
+	size_t i;
+
+	for (i = 0; i < im->nread; i++) {
+		if (strcmp(im->read[i].prefix, prefix))
+			continue;
+		if (!count++)
+			why(im, "keys read%s%s:", *prefix ? " under " : "",
+			    prefix);
+		why(im, "%s %s", count > 1 ? "," : "", im->read[i].key);
+		value(im, im->read[i].p);
+	}
+	if (count)
+		why(im, "\n");
+}
+
+void derive_keys(struct import *im)
+{
+	keys_of(im, "");
+	if (*im->prefix)
+		keys_of(im, im->prefix);
+}
+
 static bool has_attention(struct layer layer, unsigned kind)
 {
 	return layer.attention == kind;

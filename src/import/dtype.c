@@ -35,7 +35,7 @@ static const struct dtype *find(const char *word)
 static int said(const struct dtype **dtype, const char *option,
 		const char *word, bool computes, struct kvp_error *err)
 {
-	char known[160] = "";
+	char known[160] = "", also[240] = "";
 	size_t i;
 
 	*dtype = find(word);
@@ -47,15 +47,18 @@ static int said(const struct dtype **dtype, const char *option,
 		if (*known)
 			strcat(known, ", ");
 		strcat(known, dtypes[i].name);
+		if (*dtypes[i].aliases)
+			strcat(strcat(also, " "), dtypes[i].aliases);
 	}
-	return kvp_error_set(err, KVP_EINPUT, "--%s=%.40s: must be one of %s",
-			     option, word, known);
+	return kvp_error_set(err, KVP_EINPUT, "--%s=%.40s: must be one of %s; "
+			     "other spellings of them:%s", option, word, known,
+			     also);
 }
 
 /* One key that may hold a data type; *dtype stays where it is absent. */
-static int read_dtype(const struct dtype **dtype, const struct json_at *object,
-		      const char *key, bool only_floats,
-		      struct kvp_error *err)
+static int read_dtype(struct import *im, const struct dtype **dtype,
+		      const struct json_at *object, const char *key,
+		      bool only_floats, struct kvp_error *err)
 {
 	const struct dtype *got;
 	struct json_at at;
@@ -64,6 +67,7 @@ static int read_dtype(const struct dtype **dtype, const struct json_at *object,
 
 	if (code || !at.p || json_type(&at) == JSON_NULL)
 		return code;
+	config_note(im, object == &im->body ? im->prefix : "", key, &at);
 	code = json_text(&at, &word, err);
 	if (code)
 		return code;
@@ -109,8 +113,8 @@ static int model_dtype(struct import *im, struct stated *s,
 	*s = (struct stated){ .dtype = NULL };
 	for (place = 0; place < 2 && !code; place++)
 		for (i = 0; i < 2 && !code; i++) {
-			code = read_dtype(&s->dtype, places[place], keys[i],
-					  true, err);
+			code = read_dtype(im, &s->dtype, places[place],
+					  keys[i], true, err);
 			if (code || !s->dtype || s->key)
 				continue;
 			s->prefix = place ? "" : im->prefix;
@@ -128,39 +132,75 @@ static int asked(struct import *im, const char *what, const char *option,
 		im->source, what, option);
 }
 
-/* A quantized checkpoint may bring scales for a quantized KV cache. */
-static int kv_scheme(const struct json_at *object, struct kvp_error *err)
-{
-	static const char *const keys[] = {
-		"kv_cache_scheme", "kv_cache_quant_algo"
-	};
-	struct json_at quantization, at;
-	size_t i;
-	int code = json_only_member(object, "quantization_config",
-				    &quantization, err);
+/* --- checkpoints that are made for a quantized KV cache --- */
 
-	if (code || !quantization.p ||
-	    json_type(&quantization) != JSON_OBJECT)
-		return code;
-	for (i = 0; i < 2; i++) {
-		code = json_only_member(&quantization, keys[i], &at, err);
-		if (code)
+/* Where checkpoints state how they are quantized. */
+static const char *const quantized[] = {
+	"quantization_config", "quantization", "compression_config"
+};
+
+#define QUANTIZED (sizeof(quantized) / sizeof(*quantized))
+
+static bool is_scheme(const struct json_at *at)
+{
+	const char *p = at->p + 1;
+
+	if (json_type(at) != JSON_OBJECT)
+		return !is_empty(at);
+	return p[strspn(p, " \t\r\n")] != '}';
+}
+
+/*
+ * Every writer has a key of its own, at a depth of its own, but each begins
+ * with kv_cache_.
+ */
+static int find_scheme(const struct json_at *object, bool deep,
+		       struct kvp_error *err)
+{
+	static const char prefix[] = "kv_cache_";
+	struct json_members walk;
+	struct json_at member;
+	int code = json_members_begin(&walk, object, err);
+
+	while (!code) {
+		code = json_members_next(&walk, &member, err);
+		if (code || !member.p)
 			return code;
-		if (at.p && json_type(&at) != JSON_NULL)
-			return json_fail(&at, err, KVP_EINPUT, "the "
+		if (!strncmp(member.key, prefix, strlen(prefix)) &&
+		    is_scheme(&member))
+			return json_fail(&member, err, KVP_EINPUT, "the "
 				"checkpoint is made for a quantized KV cache; "
 				"say which: --kv-dtype=fp8, bf16 or another");
+		if (deep && json_type(&member) == JSON_OBJECT)
+			code = find_scheme(&member, deep, err);
 	}
-	return KVP_OK;
+	return code;
+}
+
+static int kv_scheme(const struct json_at *object, struct kvp_error *err)
+{
+	struct json_at at;
+	size_t i;
+	int code = find_scheme(object, false, err);
+
+	for (i = 0; i < QUANTIZED && !code; i++) {
+		code = json_only_member(object, quantized[i], &at, err);
+		if (!code && at.p && json_type(&at) == JSON_OBJECT)
+			code = find_scheme(&at, true, err);
+	}
+	return code;
 }
 
 static bool is_quantized(const struct import *im)
 {
 	struct json_at body = { .p = NULL }, root = { .p = NULL };
+	size_t i;
 
 	/* Twice given or not: kv_scheme() has looked. */
-	(void)json_member(&im->body, "quantization_config", &body, NULL);
-	(void)json_member(&im->root, "quantization_config", &root, NULL);
+	for (i = 0; i < QUANTIZED && !body.p && !root.p; i++) {
+		(void)json_member(&im->body, quantized[i], &body, NULL);
+		(void)json_member(&im->root, quantized[i], &root, NULL);
+	}
 	return body.p || root.p;
 }
 
@@ -215,24 +255,28 @@ static int conv_dtype(struct import *im, struct kvp_error *err)
 	return KVP_OK;
 }
 
+/*
+ * Engines read one key of a family; what another one says, they do not
+ * hear.
+ */
 static int state_stated(struct import *im, struct kvp_error *err)
 {
 	static const char *const keys[] = {
 		"mamba_ssm_dtype", "mamba_ssm_cache_dtype"
 	};
-	struct json_at at;
+	const char *key = im->family->state_key;
 	size_t i;
 	int code = KVP_OK;
 
-	for (i = 0; i < 2 && !code; i++) {
-		code = config_find(im, keys[i], &at, err);
-		if (!code && at.p)
-			code = read_dtype(&im->state, &im->body, keys[i],
-					  false, err);
-		if (!code && at.p)
-			why(im, "state dtype: %s, from %s/%s\n",
-			    im->state->name, im->prefix, keys[i]);
-	}
+	if (key)
+		code = read_dtype(im, &im->state, &im->body, key, false, err);
+	if (!code && im->state)
+		why(im, "state dtype: %s, from %s/%s\n", im->state->name,
+		    im->prefix, key);
+	for (i = 0; i < 2 && !code; i++)
+		if (!key || strcmp(keys[i], key))
+			code = config_ignore(im, keys[i], "no engine is known "
+					     "to read it in this family", err);
 	return code;
 }
 

@@ -65,9 +65,17 @@ static const struct mamba_keys mamba_jamba = {
 	.expand = { { "mamba_expand", NULL } },
 };
 
-#define GROUPED \
+/* Keys of sensitive.c that formulas read or know to be nothing to them. */
+#define HEADS "head_dim attention_head_dim v_head_dim"
+#define WINDOW_KEYS HEADS " sliding_window"
+#define LATENT "kv_lora_rank qk_head_dim head_dim v_head_dim"
+
+#define GROUPED_BLOCK \
 	.attention = attention_grouped, .plane = "full", \
 	.page_tokens = 16, .page_tokens_source = vllm_block
+
+#define GROUPED GROUPED_BLOCK, .knows = HEADS
+#define SLIDES GROUPED_BLOCK, .knows = WINDOW_KEYS, .slides = true
 
 #define MLA \
 	.plane = "mla", .page_tokens = 64, .page_tokens_source = mla_block
@@ -83,73 +91,78 @@ static const struct family families[] = {
 			   "grouped heads; all layers slide where "
 			   "sliding_window is set" },
 		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_WINDOW,
-		.slides = true,
-		GROUPED,
+		SLIDES,
 	}, {
 		.shown = { "qwen", "qwen2 qwen2_moe qwen3 qwen3_moe",
 			   "grouped heads; use_sliding_window lets upper "
 			   "layers slide" },
 		.spellings = SPELT(LAYER_TYPES) | SPELT(MAX_WINDOW_LAYERS),
 		.unspelt = UNSPELT_FULL, .slides = true,
-		GROUPED,
+		GROUPED_BLOCK, .knows = WINDOW_KEYS " use_sliding_window",
 	}, {
 		.shown = { "gpt-oss", "gpt_oss",
 			   "full and sliding layers of grouped heads" },
-		.spellings = SPELT(LAYER_TYPES), .slides = true,
-		GROUPED,
+		.spellings = SPELT(LAYER_TYPES),
+		SLIDES,
 	}, {
 		.shown = { "gemma2", "gemma2", "every second layer full, the "
 			   "others sliding, grouped heads" },
 		.spellings = SPELT(LAYER_TYPES) |
-			     SPELT(SLIDING_WINDOW_PATTERN),
-		.unspelt = UNSPELT_PATTERN, .pattern = 2, .slides = true,
-		.pattern_source = "Gemma2Config in transformers",
-		GROUPED,
+			     SPELT(SLIDING_WINDOW_PATTERN) |
+			     SPELT(SLIDING_WINDOW_PATTERN_SAVED),
+		.unspelt = UNSPELT_PATTERN, .pattern = 2,
+		.unspelt_source = "Gemma2Config in transformers",
+		SLIDES,
 	}, {
 		.shown = { "gemma3", "gemma3 gemma3_text", "every sixth layer "
 			   "full, the others sliding, grouped heads" },
 		.spellings = SPELT(LAYER_TYPES) |
-			     SPELT(SLIDING_WINDOW_PATTERN),
-		.unspelt = UNSPELT_PATTERN, .pattern = 6, .slides = true,
-		.pattern_source = "Gemma3TextConfig in transformers",
-		GROUPED,
+			     SPELT(SLIDING_WINDOW_PATTERN) |
+			     SPELT(SLIDING_WINDOW_PATTERN_SAVED),
+		.unspelt = UNSPELT_PATTERN, .pattern = 6,
+		.unspelt_source = "Gemma3TextConfig in transformers",
+		SLIDES,
 	}, {
 		.shown = { "gemma3n", "gemma3n gemma3n_text", "full and "
 			   "sliding layers, of which the last share" },
 		.spellings = SPELT(LAYER_TYPES), .slides = true,
 		.shares = true,
-		GROUPED,
+		GROUPED_BLOCK, .knows = WINDOW_KEYS " num_kv_shared_layers",
 	}, {
 		.shown = { "gemma4", "gemma4 gemma4_text", "full and sliding "
 			   "layers of different heads; the last may share" },
 		.spellings = SPELT(LAYER_TYPES), .slides = true,
 		.shares = true,
 		.attention = attention_gemma4, .plane = "full",
+		.knows = WINDOW_KEYS " num_kv_shared_layers global_head_dim "
+			 "num_global_key_value_heads attention_k_eq_v",
 		.page_tokens = 16, .page_tokens_source = vllm_block,
 	}, {
 		.shown = { "mla", "deepseek_v2 deepseek_v3 kimi_k2",
 			   "MLA: one latent vector for each token" },
 		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_FULL,
-		.attention = attention_mla, MLA,
+		.attention = attention_mla, MLA, .knows = LATENT,
 		.mtp = MTP_FULL, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "sparse-mla", "deepseek_v32",
 			   "MLA and an indexer's plane for each layer" },
 		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_FULL,
 		.attention = attention_sparse_mla, MLA,
+		.knows = LATENT " index_head_dim index_topk",
 		.mtp = MTP_FULL, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "deepseek-v4", "deepseek_v4", "compressed slots at "
 			   "two ratios, and an indexer's for one of them" },
 		.spellings = SPELT(COMPRESS_RATIOS),
 		.attention = attention_v4, .page_tokens = 256,
+		.knows = "head_dim sliding_window index_head_dim index_topk",
 		.page_tokens_source = v4_block,
 		.mtp = MTP_TAIL, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "kimi-linear", "kimi_linear kimi_k3",
 			   "MLA and KDA layers" },
 		.spellings = SPELT(LINEAR_ATTN_CONFIG),
-		.attention = attention_mla, MLA,
+		.attention = attention_mla, MLA, .knows = LATENT,
 		.recurrent = row_kda, .state = STATE_FP32,
 		.state_engines = "vLLM: KDA keeps fp32",
 		.mtp_key = "num_nextn_predict_layers",
@@ -162,16 +175,19 @@ static const struct family families[] = {
 		.recurrent_words = "linear_attention",
 		GROUPED,
 		.recurrent = row_delta_net, .state_engines = plain_state,
+		.state_key = "mamba_ssm_dtype",
 		.mtp = MTP_FULL, .mtp_key = "mtp_num_hidden_layers",
 	}, {
 		.shown = { "nemotron-h", "nemotron_h",
 			   "grouped heads, Mamba-2 and MLP layers" },
 		.spellings = SPELT(HYBRID_OVERRIDE_PATTERN) |
 			     SPELT(LAYERS_BLOCK_TYPE) | SPELT(LAYER_TYPES),
-		.recurrent_words = "mamba",
+		.recurrent_words = "mamba linear_attention",
+		.idle_words = "mlp moe",
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_nemotron,
 		.state_engines = nemotron_state,
+		.state_key = "mamba_ssm_cache_dtype",
 		.mtp = MTP_PATTERN, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "jamba", "jamba", "grouped heads and Mamba-1 "
@@ -203,6 +219,7 @@ static const struct family families[] = {
 			   "grouped heads and Mamba-2 layers" },
 		.spellings = SPELT(ATTN_LAYER_INDICES),
 		.unspelt = UNSPELT_RECURRENT,
+		.unspelt_source = "BambaConfig in transformers",
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_plain,
 		.state_engines = plain_state,
@@ -212,6 +229,9 @@ static const struct family families[] = {
 		.spellings = SPELT(LAYERS_BLOCK_TYPE),
 		.recurrent_words = "mamba",
 		.attention = attention_zamba, .plane = "shared",
+		/* Its class writes what layers_block_type says once more. */
+		.knows = "attention_head_dim attention_hidden_size "
+			 "kv_channels num_query_groups hybrid_layer_ids",
 		.page_tokens = 16, .page_tokens_source = vllm_block,
 		.recurrent = row_mamba2, .mamba = &mamba_zamba,
 		.state_engines = plain_state,
@@ -246,6 +266,11 @@ const struct kvp_import_family *kvp_import_family(size_t index)
 	return index < FAMILIES ? &families[index].shown : NULL;
 }
 
+const struct family *family_at(size_t index)
+{
+	return index < FAMILIES ? &families[index] : NULL;
+}
+
 static const struct family *by_name(const char *name)
 {
 	size_t i;
@@ -266,20 +291,22 @@ static const struct family *by_type(const char *type)
 	return NULL;
 }
 
-static int read_type(const struct json_at *object, char **type,
-		     struct kvp_error *err)
+static int read_type(struct import *im, const struct json_at *object,
+		     char **type, struct kvp_error *err)
 {
 	struct json_at at;
 	int code = json_only_member(object, "model_type", &at, err);
 
 	if (code || !at.p || json_type(&at) == JSON_NULL)
 		return code;
+	config_note(im, object == &im->body ? im->prefix : "", at.key, &at);
 	return json_string(&at, 64, type, err);
 }
 
-static int unknown(struct import *im, const char *type, struct kvp_error *err)
+static int unknown(const struct json_at *object, const char *type,
+		   struct kvp_error *err)
 {
-	struct json_at at = { .in = &im->in, .up = &im->body,
+	struct json_at at = { .in = object->in, .up = object,
 			      .key = "model_type" };
 
 	if (!type)
@@ -304,35 +331,46 @@ static int said(struct import *im, struct kvp_error *err)
 	return KVP_OK;
 }
 
+/* A geometry or a plan, handed in by mistake. */
+static int check_format(struct import *im, struct kvp_error *err)
+{
+	struct json_at at;
+	char *format;
+	int code = json_only_member(&im->root, "format", &at, err);
+
+	if (code || !at.p || json_type(&at) != JSON_STRING)
+		return code;
+	code = json_text(&at, &format, err);
+	if (code)
+		return code;
+	if (!strncmp(format, "kvplan/", 7))
+		code = json_fail(&at, err, KVP_EINPUT, "is \"%.40s\", which "
+			"kvplan made; import takes the config.json of a "
+			"model", format);
+	free(format);
+	return code;
+}
+
 int family_find(struct import *im, struct kvp_error *err)
 {
-	char *inner = NULL, *outer = NULL, *use;
-	int code = read_type(&im->body, &inner, err);
-
-	if (!code && *im->prefix)
-		code = read_type(&im->root, &outer, err);
-	if (code)
-		goto done;
 	/* The language model's own word decides, else the whole's. */
-	use = inner && (by_type(inner) || !outer || !by_type(outer)) ? inner :
-	      outer;
-	im->model_type = use;
-	if (use == inner)
-		inner = NULL;
-	else
-		outer = NULL;
-	if (im->options->family) {
-		code = said(im, err);
-		goto done;
+	const struct json_at *whose = &im->body;
+	int code = check_format(im, err);
+
+	if (!code)
+		code = read_type(im, whose, &im->model_type, err);
+	if (!code && !im->model_type && *im->prefix) {
+		whose = &im->root;
+		code = read_type(im, whose, &im->model_type, err);
 	}
-	im->family = use ? by_type(use) : NULL;
+	if (code)
+		return code;
+	if (im->options->family)
+		return said(im, err);
+	im->family = im->model_type ? by_type(im->model_type) : NULL;
 	if (!im->family)
-		code = unknown(im, use, err);
-	else
-		why(im, "model_type %s: family %s\n", use,
-		    im->family->shown.name);
-done:
-	free(inner);
-	free(outer);
-	return code;
+		return unknown(whose, im->model_type, err);
+	why(im, "model_type %s: family %s\n", im->model_type,
+	    im->family->shown.name);
+	return KVP_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/u64.h"
 #include "import/work.h"
 
 #define EXECUTION_ROWS 256	/* vLLM's max_num_seqs */
@@ -62,16 +63,55 @@ static int settle(struct kvp_import_options *o, struct kvp_error *err)
 	return code ? code : option("pages", o->pages, 1, KVP_NUMBER_MAX, err);
 }
 
+static const char *whose(uint64_t said)
+{
+	return said == KVP_IMPORT_UNSTATED ? "unless said" : "as said";
+}
+
+static void tell_split(struct import *im)
+{
+	const struct kvp_import_options *o = im->options;
+
+	why(im, "split: TP %llu, as said; DCP %llu, %s; %llu ranks on a node, "
+	    "%s\n", (ull)o->tp, (ull)o->dcp, whose(im->said->dcp),
+	    (ull)o->ranks_per_node, whose(im->said->ranks_per_node));
+}
+
 static void set_page_tokens(struct import *im)
 {
 	const struct family *f = im->family;
 	bool said = im->options->page_tokens != KVP_IMPORT_UNSTATED;
 
 	im->page_tokens = said ? im->options->page_tokens : f->page_tokens;
-	why(im, "page tokens: %llu, %s%s\n", (ull)im->page_tokens,
-	    said ? "as said" : f->page_tokens_source,
-	    said || !im->model.recurrent ? "" : "; vLLM itself raises it "
-	    "until a page is as large as the row of one layer");
+	why(im, "page tokens: %llu, %s\n", (ull)im->page_tokens,
+	    said ? "as said" : f->page_tokens_source);
+}
+
+/*
+ * vLLM makes a page of hybrids as large as what one recurrent layer keeps in
+ * a row.
+ */
+static int tell_raise(struct import *im, struct kvp_error *err)
+{
+	const uint64_t align = im->family->page_tokens;
+	uint64_t most = 0, token, raised = 0;
+	size_t i;
+	int code;
+
+	for (i = 0; i < im->nclasses; i++)
+		most = u64_max(most, im->classes[i].bytes_per_page);
+	token = most / im->page_tokens;
+	if (!token || !im->stage.recurrent)
+		return KVP_OK;
+	code = TIMES(&raised, "page tokens of vLLM", err, align,
+		     u64_ceil_div(im->layer_bytes, align * token));
+	if (!code && raised > im->page_tokens)
+		why(im, "page tokens in vLLM: raised to %llu x ceil(%llu B of "
+		    "a layer in a row / (%llu x %llu B)) = %llu, so that a "
+		    "page is as large; --page-tokens=%llu takes that\n",
+		    (ull)align, (ull)im->layer_bytes, (ull)align, (ull)token,
+		    (ull)raised, (ull)raised);
+	return code;
 }
 
 /* Rows for a model that has none are a mistake, for a stage they are not. */
@@ -89,26 +129,54 @@ static int set_execution_rows(struct import *im, struct kvp_error *err)
 {
 	const struct kvp_import_options *o = im->options;
 	uint64_t stated = o->execution_rows;
+	uint64_t each = o->spec_tokens == KVP_IMPORT_UNSTATED ? 1 :
+			o->spec_tokens + 1;
 	int code = check_rows(im, "execution-rows", stated, err);
 
 	if (!code)
 		code = check_rows(im, "snapshot-rows", o->snapshot_rows, err);
+	if (!code)
+		code = check_rows(im, "spec-tokens", o->spec_tokens, err);
 	if (code)
 		return code;
 	if (!im->stage.recurrent) {
 		why(im, "execution rows: 0, no recurrent layer\n");
 		return KVP_OK;
 	}
-	im->execution_rows = stated == KVP_IMPORT_UNSTATED ? EXECUTION_ROWS :
-			     stated;
-	why(im, "execution rows: %llu, %s\n", (ull)im->execution_rows,
-	    stated == KVP_IMPORT_UNSTATED ? "the default of max_num_seqs in "
-	    "vLLM" : "as said");
-	if (o->spec_tokens && o->spec_tokens != KVP_IMPORT_UNSTATED)
-		why(im, "  with %llu speculative tokens vLLM holds 1 + %llu "
-		    "rows for each running sequence\n", (ull)o->spec_tokens,
-		    (ull)o->spec_tokens);
+	if (stated != KVP_IMPORT_UNSTATED) {
+		im->execution_rows = stated;
+		why(im, "execution rows: %llu, as said\n", (ull)stated);
+	} else {
+		im->execution_rows = EXECUTION_ROWS * each;
+		why(im, "execution rows: %llu, %llu for each of %d sequences, "
+		    "the default of max_num_seqs in vLLM\n",
+		    (ull)im->execution_rows, (ull)each, EXECUTION_ROWS);
+	}
+	if (each > 1)
+		why(im, "  vLLM holds 1 + %llu rows for each running sequence "
+		    "with --spec-tokens: these are for %llu sequences\n",
+		    (ull)each - 1, (ull)(im->execution_rows / each));
 	return KVP_OK;
+}
+
+static const char left[] = "left to kvplan size";
+
+/* What of the geometry no formula has told. */
+static void tell_sizes(struct import *im)
+{
+	const struct kvp_import_options *o = im->options;
+	bool rows = im->stage.recurrent != 0;
+
+	if (o->pages == KVP_IMPORT_UNSTATED)
+		why(im, "pages: %s\n", left);
+	else
+		why(im, "pages: %llu, as said\n", (ull)o->pages);
+	if (o->snapshot_rows == KVP_IMPORT_UNSTATED)
+		why(im, "snapshot rows: %s\n", left);
+	else
+		why(im, "snapshot rows: %llu, %s\n",
+		    (ull)(rows ? o->snapshot_rows : 0), rows ? "as said" :
+		    "no recurrent layer");
 }
 
 static bool attends(const struct census *c)
@@ -133,7 +201,12 @@ static int derive(struct import *im, const char *text, size_t len,
 	if (code)
 		return code;
 	derive_census(im, &im->stage, im->first, im->past);
+	tell_split(im);
 	set_page_tokens(im);
+	if (!attends(&im->model) && im->options->kv_dtype)
+		return kvp_error_set(err, KVP_EINPUT, "%s: --kv-dtype=%.40s: "
+			"this model keeps no keys and values", im->source,
+			im->options->kv_dtype);
 	if (attends(&im->model))
 		code = dtype_kv(im, err);
 	if (!code && attends(&im->model))
@@ -145,20 +218,10 @@ static int derive(struct import *im, const char *text, size_t len,
 	if (!code)
 		code = rows_compute(im, err);
 	if (!code)
+		code = tell_raise(im, err);
+	if (!code)
 		code = set_execution_rows(im, err);
 	return code ? code : sensitive_check(im, err);
-}
-
-static void list_keys(struct import *im)
-{
-	size_t i;
-
-	why(im, "keys read:");
-	for (i = 0; i < im->nread; i++)
-		why(im, "%s %s", i ? "," : "", im->read[i]);
-	if (*im->prefix)
-		why(im, ", all under %s", im->prefix);
-	why(im, "\n");
 }
 
 static int answer(struct import *im, char **geometry, size_t *geometry_len,
@@ -166,7 +229,8 @@ static int answer(struct import *im, char **geometry, size_t *geometry_len,
 {
 	size_t i, planes = 0;
 
-	list_keys(im);
+	tell_sizes(im);
+	derive_keys(im);
 	for (i = 0; i < im->nclasses; i++)
 		planes += im->classes[i].count != 0;
 	return planes ? geometry_compose(im, geometry, geometry_len, err) :
@@ -179,7 +243,8 @@ int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	       struct kvp_error *err)
 {
 	struct kvp_import_options settled = *options;
-	struct import im = { .options = &settled, .source = source };
+	struct import im = { .options = &settled, .said = options,
+			     .source = source };
 	int code, told;
 
 	*geometry = *derivation = NULL;

@@ -57,7 +57,9 @@ static int add_latent(struct import *im, const struct latent *l,
 	if (im->kv->form != DTYPE_PLAIN)
 		return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: no "
 			"source defines it for this kind of MLA; bf16, fp16, "
-			"fp32 and fp8 are", im->kv->name);
+			"fp32%s are", im->kv->name, im->family->attention ==
+			attention_sparse_mla ? ", fp8 and fp8_ds_mla" :
+			" and fp8");
 	code = TIMES(&bytes, "latent width x bytes", err, l->rank + l->rope,
 		     im->kv->bytes);
 	if (code)
@@ -110,7 +112,8 @@ static int read_indexer(struct import *im, struct kvp_error *err)
 	}
 	if (!code)
 		code = config_ignore(im, "index_topk",
-				     "what is kept, not what is read", err);
+				     "tokens that are read, of all that are "
+				     "kept", err);
 	return code;
 }
 
@@ -184,8 +187,8 @@ static int add_slots(struct import *im, const char *name, uint64_t count,
 	int code = TIMES(&bytes, "slots x bytes", err, slots, slot);
 
 	if (!code && !u64_round_up(bytes, V4_PAGE, &page))
-		code = kvp_error_set(err, KVP_ELIMIT, "slots x bytes: too "
-				     "large");
+		code = kvp_error_set(err, KVP_ELIMIT, "%s: slots x bytes: "
+				     "too large", im->source);
 	if (code)
 		return code;
 	why(im, "%s: %llu tokens / %llu = %llu slots x %llu B = %llu B, "

@@ -42,6 +42,13 @@ static int disagree(struct import *im, const struct json_at *at,
 static int check_count(struct import *im, const struct json_at *at,
 		       uint64_t count, uint64_t mtp, struct kvp_error *err)
 {
+	if (!im->nlayers && mtp)
+		return json_fail(&(struct json_at){ .in = at->in,
+			.up = at->up, .key = "num_hidden_layers" }, err,
+			KVP_EINPUT, "missing; %s has %llu entries and may "
+			"name the %llu MTP layers of the config or not: say "
+			"how many are the model's", at->key, (ull)count,
+			(ull)mtp);
 	if (!im->nlayers && count && count <= KVP_IMPORT_LAYERS_MAX) {
 		im->nlayers = count;
 		why(im, "layers: %llu, the length of %s/%s\n", (ull)count,
@@ -88,6 +95,8 @@ static int read_spelling(struct import *im, struct reading *r,
 			 enum spelling spelling, struct kvp_error *err)
 {
 	const struct spelling_row *row = &spellings[spelling];
+	/* Steps of an MTP pattern stand in no list of layers. */
+	bool tail = row->list && im->family->mtp != MTP_PATTERN;
 	struct json_at at;
 	uint64_t count = 0;
 	int code;
@@ -102,7 +111,7 @@ static int read_spelling(struct import *im, struct reading *r,
 		return config_dim(im, "num_hidden_layers", &count, err);
 	code = row->read(im, &at, r->now, &count, err);
 	if (!code)
-		code = check_count(im, &at, count, row->list ? r->mtp : 0, err);
+		code = check_count(im, &at, count, tail ? r->mtp : 0, err);
 	return code ? code : take(im, r, &at, count, err);
 }
 
@@ -129,7 +138,6 @@ static int fill_unspelt(struct import *im, struct kvp_error *err)
 {
 	const struct family *f = im->family;
 	struct layer layer = { FULL, false };
-	struct json_at window = { .p = NULL };
 	uint64_t i;
 	int code = KVP_OK;
 
@@ -138,8 +146,8 @@ static int fill_unspelt(struct import *im, struct kvp_error *err)
 	if (f->unspelt == UNSPELT_RECURRENT)
 		layer.attention = NO_ATTENTION;
 	if (f->unspelt == UNSPELT_WINDOW)
-		code = config_find(im, "sliding_window", &window, err);
-	if (window.p || f->unspelt == UNSPELT_PATTERN)
+		code = class_window(im, err);
+	if (im->window || f->unspelt == UNSPELT_PATTERN)
 		layer.attention = SLIDING;
 	for (i = 0; i < im->nlayers && !code; i++) {
 		im->layers[i] = layer;
@@ -149,22 +157,49 @@ static int fill_unspelt(struct import *im, struct kvp_error *err)
 	}
 	if (f->unspelt == UNSPELT_PATTERN)
 		why(im, "layer kinds: no key; every %lluth layer is full, the "
-		    "default of %s\n", (ull)f->pattern, f->pattern_source);
+		    "default of %s\n", (ull)f->pattern, f->unspelt_source);
+	else if (f->unspelt_source)
+		why(im, "layer kinds: no key; every layer is %s, the default "
+		    "of %s\n", kind_name(layer), f->unspelt_source);
 	else
-		why(im, "layer kinds: no key; every layer is %s\n",
-		    kind_name(layer));
+		why(im, "layer kinds: no key; every layer is %s, as family %s "
+		    "has them%s\n", kind_name(layer), f->shown.name,
+		    f->unspelt != UNSPELT_WINDOW ? "" : im->window ?
+		    " with a window" : " without a window");
 	return code;
+}
+
+/* Without the key of upper layers that slide, none may. */
+static int check_upper(struct import *im, struct kvp_error *err)
+{
+	struct json_at use, upper;
+	bool on = false;
+	int code;
+
+	if (!(im->family->spellings & SPELT(MAX_WINDOW_LAYERS)))
+		return KVP_OK;
+	code = config_find(im, "use_sliding_window", &use, err);
+	if (!code && use.p)
+		code = json_bool(&use, &on, err);
+	if (code || !on)
+		return code;
+	code = config_find(im, "max_window_layers", &upper, err);
+	return code ? code : json_fail(&upper, err, KVP_EINPUT, "missing; "
+		"use_sliding_window is true, and this key says from which "
+		"layer on");
 }
 
 static int unspelt(struct import *im, struct kvp_error *err)
 {
 	uint64_t count;
+	int code;
 
 	if (im->family->unspelt == UNSPELT_REFUSED)
 		return refuse_unspelt(im, err);
 	if (!im->nlayers)
 		return config_dim(im, "num_hidden_layers", &count, err);
-	return fill_unspelt(im, err);
+	code = check_upper(im, err);
+	return code ? code : fill_unspelt(im, err);
 }
 
 /* The last layers read the keys and values of earlier ones. */

@@ -2,15 +2,27 @@
  * What recurrent layers keep: elements of convolution and state, per layer
  * and rank, by the formulas of vLLM v0.19.
  */
-#include <string.h>
-
-#include "base/u64.h"
 #include "import/work.h"
 
 static uint64_t spec(const struct import *im)
 {
 	return im->options->spec_tokens == KVP_IMPORT_UNSTATED ? 0 :
 	       im->options->spec_tokens;
+}
+
+/* The speculative tokens that a formula has. */
+static void tell_spec(struct import *im)
+{
+	why(im, "speculative tokens: %llu, %s\n", (ull)spec(im),
+	    im->options->spec_tokens == KVP_IMPORT_UNSTATED ? "unless said" :
+	    "as said");
+}
+
+/* For formulas without them. */
+static void tell_no_spec(struct import *im)
+{
+	if (spec(im))
+		why(im, "  no room for speculative tokens in this row\n");
 }
 
 /* inner = expand x hidden_size */
@@ -27,8 +39,9 @@ static int read_expanded(struct import *im, uint64_t *inner,
 		code = TIMES(inner, "expand x hidden_size", err, expand,
 			     hidden);
 	if (!code)
-		why(im, "inner width: expand %llu x hidden_size %llu = "
-		    "%llu\n", (ull)expand, (ull)hidden, (ull)*inner);
+		why(im, "inner width: %s %llu x hidden_size %llu = %llu\n",
+		    spelt_name(im, &im->family->mamba->expand), (ull)expand,
+		    (ull)hidden, (ull)*inner);
 	return code;
 }
 
@@ -53,10 +66,13 @@ int row_mamba1(struct import *im, struct row *row, struct kvp_error *err)
 	if (code)
 		return code;
 	must(im, "the inner width", inner, MUST_DIVIDE);
-	why(im, "Mamba-1 layer: conv %llu / %llu x (%llu - 1) = %llu "
-	    "elements, state %llu / %llu x %llu = %llu elements\n",
-	    (ull)inner, (ull)tp, (ull)kernel, (ull)row->conv, (ull)inner,
-	    (ull)tp, (ull)state, (ull)row->state);
+	why(im, "Mamba-1 layer: conv inner width %llu / TP %llu x (%s %llu - "
+	    "1) = %llu elements, state inner width %llu / TP %llu x %s %llu = "
+	    "%llu elements\n", (ull)inner, (ull)tp, spelt_name(im,
+	    &im->family->mamba->conv), (ull)kernel, (ull)row->conv,
+	    (ull)inner, (ull)tp, spelt_name(im, &im->family->mamba->state),
+	    (ull)state, (ull)row->state);
+	tell_no_spec(im);
 	return KVP_OK;
 }
 
@@ -92,10 +108,18 @@ static int fit_heads(struct import *im, struct mamba2 *m,
 
 	if (!m->heads && !m->head_dim)
 		return config_dim(im, keys->heads.key[0], &m->heads, err);
-	if (!m->heads)
+	if (!m->heads) {
 		m->heads = m->inner / m->head_dim;
-	if (!m->head_dim)
+		why(im, "Mamba-2 heads: no %s; inner width %llu / %s %llu = "
+		    "%llu\n", keys->heads.key[0], (ull)m->inner,
+		    keys->head_dim.key[0], (ull)m->head_dim, (ull)m->heads);
+	} else if (!m->head_dim) {
 		m->head_dim = m->inner / m->heads;
+		why(im, "Mamba-2 head width: %s is \"auto\" or absent; inner "
+		    "width %llu / %s %llu = %llu\n", keys->head_dim.key[0],
+		    (ull)m->inner, keys->heads.key[0], (ull)m->heads,
+		    (ull)m->head_dim);
+	}
 	if (m->heads * m->head_dim == m->inner && m->heads && m->head_dim)
 		return KVP_OK;
 	return json_fail(&im->body, err, KVP_EINPUT, "Mamba-2 has %llu heads "
@@ -108,10 +132,16 @@ static int read_inner(struct import *im, struct mamba2 *m,
 		      struct kvp_error *err)
 {
 	const struct mamba_keys *keys = im->family->mamba;
+	bool null = true;
 	int code = KVP_OK;
 
+	/* null says expand x hidden_size, without the key nothing does. */
 	if (keys->inner)
-		code = config_dim_or(im, keys->inner, 0, &m->inner, err);
+		code = config_null(im, keys->inner, &null, err);
+	if (!code && keys->inner)
+		code = null ? config_dim_or(im, keys->inner, 0, &m->inner,
+					    err) :
+			      config_dim(im, keys->inner, &m->inner, err);
 	if (!code && m->inner)
 		why(im, "inner width: %s %llu, not expand x hidden_size\n",
 		    keys->inner, (ull)m->inner);
@@ -181,16 +211,20 @@ int row_mamba2(struct import *im, struct row *row, struct kvp_error *err)
 			     m.head_dim, m.state);
 	if (code)
 		return code;
+	tell_spec(im);
 	must(im, "the Mamba-2 heads", m.heads, MUST_DIVIDE);
 	must(im, "the Mamba-2 groups", m.groups, MUST_PAD);
 	if (groups != m.groups)
 		why(im, "groups: %llu, padded to TP %llu\n", (ull)m.groups,
 		    (ull)tp);
-	why(im, "Mamba-2 layer: conv (%llu - 1 + %llu) x (%llu + 2 x %llu x "
-	    "%llu) / %llu = %llu elements, state %llu / %llu x %llu x %llu = "
-	    "%llu elements\n", (ull)m.kernel, (ull)spec(im), (ull)m.inner,
-	    (ull)groups, (ull)m.state, (ull)tp, (ull)row->conv, (ull)m.heads,
-	    (ull)tp, (ull)m.head_dim, (ull)m.state, (ull)row->state);
+	why(im, "Mamba-2 layer: conv (%s %llu - 1 + %llu) x (inner width %llu "
+	    "+ 2 x groups %llu x %s %llu) / TP %llu = %llu elements, state "
+	    "heads %llu / TP %llu x %llu wide x %llu = %llu elements\n",
+	    spelt_name(im, &im->family->mamba->conv), (ull)m.kernel,
+	    (ull)spec(im), (ull)m.inner, (ull)groups,
+	    spelt_name(im, &im->family->mamba->state), (ull)m.state, (ull)tp,
+	    (ull)row->conv, (ull)m.heads, (ull)tp, (ull)m.head_dim,
+	    (ull)m.state, (ull)row->state);
 	return KVP_OK;
 }
 
@@ -222,11 +256,14 @@ int row_delta_net(struct import *im, struct row *row, struct kvp_error *err)
 			     v[DV], v[DK]);
 	if (code)
 		return code;
+	tell_spec(im);
 	must(im, keys[NK], v[NK], MUST_DIVIDE);
 	must(im, keys[NV], v[NV], MUST_DIVIDE);
-	why(im, "gated delta net layer: conv (%llu - 1 + %llu) x (2 x %llu x "
-	    "%llu + %llu x %llu) / %llu = %llu elements, state %llu / %llu x "
-	    "%llu x %llu = %llu elements\n", (ull)v[KERNEL], (ull)spec(im),
+	why(im, "gated delta net layer, of linear_*: conv (conv_kernel_dim "
+	    "%llu - 1 + %llu) x (2 x num_key_heads %llu x key_head_dim %llu + "
+	    "num_value_heads %llu x value_head_dim %llu) / TP %llu = %llu "
+	    "elements, state %llu / TP %llu x %llu x %llu = %llu elements\n",
+	    (ull)v[KERNEL], (ull)spec(im),
 	    (ull)v[NK], (ull)v[DK], (ull)v[NV], (ull)v[DV], (ull)tp,
 	    (ull)row->conv, (ull)v[NV], (ull)tp, (ull)v[DV], (ull)v[DK],
 	    (ull)row->state);
@@ -257,9 +294,10 @@ int row_kda(struct import *im, struct row *row, struct kvp_error *err)
 	if (code)
 		return code;
 	must(im, "the KDA heads", heads, MUST_DIVIDE);
-	why(im, "KDA layer: conv (%llu - 1) x 3 x %llu x %llu / %llu = %llu "
-	    "elements, state %llu / %llu x %llu x %llu = %llu elements, by "
-	    "the keys of %s/linear_attn_config\n", (ull)kernel, (ull)heads,
+	why(im, "KDA layer: conv (short_conv_kernel_size %llu - 1) x 3 x "
+	    "num_heads %llu x head_dim %llu / TP %llu = %llu elements, state "
+	    "%llu / TP %llu x %llu x %llu = %llu elements, by the keys of "
+	    "%s/linear_attn_config\n", (ull)kernel, (ull)heads,
 	    (ull)dim, (ull)tp, (ull)row->conv, (ull)heads, (ull)tp, (ull)dim,
 	    (ull)dim, (ull)row->state, im->prefix);
 	if (spec(im))
@@ -273,24 +311,21 @@ int row_lightning(struct import *im, struct row *row, struct kvp_error *err)
 {
 	static const struct spelt width = { { "head_dim", NULL } };
 	const uint64_t tp = im->options->tp;
-	uint64_t heads = 0, dim = 0, hidden = 0;
+	uint64_t heads = 0, dim = 0;
 	int code = config_dim(im, "num_attention_heads", &heads, err);
 
 	if (!code)
-		code = config_spelt_or(im, &width, 0, &dim, err);
-	if (!code && !dim) {
-		code = config_dim(im, "hidden_size", &hidden, err);
-		dim = code ? 0 : hidden / heads;
-	}
+		code = class_width(im, &width, heads, &dim, err);
 	if (!code)
 		code = TIMES(&row->state, "lightning state", err, heads / tp,
 			     dim, dim);
 	if (code)
 		return code;
 	must(im, "num_attention_heads", heads, MUST_DIVIDE);
-	why(im, "lightning layer: state %llu / %llu x %llu x %llu = %llu "
-	    "elements, no convolution\n", (ull)heads, (ull)tp, (ull)dim,
-	    (ull)dim, (ull)row->state);
+	why(im, "lightning layer: state num_attention_heads %llu / TP %llu x "
+	    "head width %llu x %llu = %llu elements, no convolution\n",
+	    (ull)heads, (ull)tp, (ull)dim, (ull)dim, (ull)row->state);
+	tell_no_spec(im);
 	return KVP_OK;
 }
 
@@ -303,73 +338,21 @@ int row_short_conv(struct import *im, struct row *row, struct kvp_error *err)
 	if (!code)
 		code = config_dim(im, "hidden_size", &hidden, err);
 	if (!code)
-		code = config_dim_or(im, "conv_dim", hidden, &width, err);
+		code = config_dim_or(im, "conv_dim", 0, &width, err);
+	if (!code && !width) {
+		width = hidden;
+		why(im, "width: no conv_dim; hidden_size %llu, as its layer "
+		    "in transformers has it\n", (ull)hidden);
+	}
 	if (!code)
 		code = TIMES(&row->conv, "short convolution", err, kernel - 1,
 			     width / tp);
 	if (code)
 		return code;
 	must(im, "the width of the convolution", width, MUST_DIVIDE);
-	why(im, "short convolution layer: conv (%llu - 1) x %llu / %llu = "
-	    "%llu elements, no state\n", (ull)kernel, (ull)width, (ull)tp,
-	    (ull)row->conv);
+	why(im, "short convolution layer: conv (conv_L_cache %llu - 1) x width "
+	    "%llu / TP %llu = %llu elements, no state\n", (ull)kernel,
+	    (ull)width, (ull)tp, (ull)row->conv);
+	tell_no_spec(im);
 	return KVP_OK;
-}
-
-/* --- the row --- */
-
-/* An option for something that no layer of this model has. */
-static int needless(const struct import *im, const struct row *row,
-		    struct kvp_error *err)
-{
-	const struct kvp_import_options *o = im->options;
-
-	if (o->conv_dtype && !row->conv)
-		return kvp_error_set(err, KVP_EINPUT, "%s: --conv-dtype=%s: "
-			"this model keeps no convolution", im->source,
-			o->conv_dtype);
-	if (o->state_dtype && !row->state)
-		return kvp_error_set(err, KVP_EINPUT, "%s: --state-dtype=%s: "
-			"this model keeps no recurrent state", im->source,
-			o->state_dtype);
-	return KVP_OK;
-}
-
-static int add_up(struct import *im, const struct row *row,
-		  struct kvp_error *err)
-{
-	uint64_t conv = im->conv ? im->conv->bytes : 0;
-	uint64_t state = im->state ? im->state->bytes : 0;
-	uint64_t conv_bytes = 0, state_bytes = 0;
-	int code = TIMES(&conv_bytes, "convolution bytes", err, row->conv,
-			 conv);
-
-	if (!code)
-		code = TIMES(&state_bytes, "state bytes", err, row->state,
-			     state);
-	if (!code)
-		code = TIMES(&im->row_bytes, "row bytes", err,
-			     im->stage.recurrent, conv_bytes + state_bytes);
-	if (!code)
-		why(im, "row: %llu layers x (%llu x %llu B + %llu x %llu B) = "
-		    "%llu B\n", (ull)im->stage.recurrent, (ull)row->conv,
-		    (ull)conv, (ull)row->state, (ull)state,
-		    (ull)im->row_bytes);
-	return code;
-}
-
-int rows_read(struct import *im, struct kvp_error *err)
-{
-	return im->model.recurrent ?
-	       im->family->recurrent(im, &im->row, err) : KVP_OK;
-}
-
-int rows_compute(struct import *im, struct kvp_error *err)
-{
-	int code = needless(im, &im->row, err);
-
-	if (code || !im->model.recurrent)
-		return code;
-	code = dtype_rows(im, err);
-	return code ? code : add_up(im, &im->row, err);
 }

@@ -1,9 +1,12 @@
 /*
- * Keys that would change the answer.  Whoever reads a config reads what its
- * family knows; a key of this list that nobody read, and whose value is not
- * an empty one, means that the model keeps something else than the family
- * says.  All other keys are irrelevant and pass.
+ * Keys that would change the answer.  A key of this list that the family
+ * does not know, and whose value is not an empty one, means that the model
+ * keeps something else than the family says.  What a family knows is
+ * settled by its row, not by what a config made it read: a model without
+ * attention does not read head_dim, and may have it.  All other keys are
+ * irrelevant and pass.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "import/work.h"
@@ -19,6 +22,7 @@ static const char sparse[] = "adds an indexer to attention";
 static const char apart[] = "describes layers one by one";
 static const char sharing[] = "makes layers share what they keep";
 static const char windows[] = "makes layers keep the last tokens only";
+static const char kinds[] = "says which layers are of which kind";
 static const char crossing[] = "adds keys and values of another sequence";
 
 static const struct sensitive table[] = {
@@ -34,6 +38,13 @@ static const struct sensitive table[] = {
 	{ "multi_query_attention", other_heads },
 	{ "multi_query_group_num", other_heads },
 	{ "num_key_value_heads_per_layer", apart },
+	{ "n_kv_heads", other_heads },
+	{ "attn_config", other_heads },
+	{ "head_size", other_heads },
+	{ "d_kv", other_heads },
+	{ "qk_head_dim", other_heads },
+	{ "attention_hidden_size", other_heads },
+	{ "attention_k_eq_v", other_heads },
 	{ "global_head_dim", other_heads },
 	{ "num_global_key_value_heads", other_heads },
 	{ "swa_head_dim", other_heads },
@@ -50,63 +61,96 @@ static const struct sensitive table[] = {
 	{ "block_configs", apart },
 	{ "per_layer_config", apart },
 	{ "hybrid_layer_pattern", apart },
+	{ "hybrid_layer_ids", kinds },
+	{ "attention_types", kinds },
+	{ "block_types", kinds },
+	{ "_block_types", kinds },
+	{ "attn_layers", kinds },
+	{ "full_attention_layers", kinds },
+	{ "ssm_cfg", kinds },
+	{ "use_mamba", kinds },
 	{ "sliding_window", windows },
 	{ "use_sliding_window", windows },
 	{ "interleaved_sliding_window", windows },
+	{ "sliding_window_size", windows },
+	{ "attention_window_size", windows },
+	{ "local_attention_window", windows },
+	{ "window_size", windows },
 	{ "attention_chunk_size", windows },
 	{ "is_encoder_decoder", crossing },
 	{ "cross_attention_layers", crossing },
 };
 
-static bool was_read(const struct import *im, const char *key)
+static bool knows(const struct family *f, const char *key)
 {
 	size_t i;
 
-	for (i = 0; i < im->nread; i++)
-		if (!strcmp(im->read[i], key))
+	for (i = 0; i < SPELLINGS; i++)
+		if ((f->spellings & SPELT(i)) && !strcmp(spellings[i].key, key))
 			return true;
-	return false;
+	return word_is_in(f->knows, key);
 }
 
-/* null, false, 0, "" and [] say that there is no such thing. */
-static bool is_empty(const struct json_at *at)
+/* The families that know a key. */
+static void know(const char *key, char *text, size_t size)
 {
-	const char *p = at->p;
-	uint64_t value;
+	const struct family *f;
+	size_t used = 0, i;
 
-	switch (json_type(at)) {
-	case JSON_NULL:
-		return true;
-	case JSON_BOOL:
-		return *p == 'f';
-	case JSON_NUMBER:
-		return !json_u64(at, 0, 0, &value, NULL);
-	case JSON_STRING:
-		return p[1] == '"';
-	case JSON_ARRAY:
-		for (p++; *p == ' ' || *p == '\n' || *p == '\r' || *p == '\t';)
-			p++;
-		return *p == ']';
-	case JSON_OBJECT:
-		return false;
-	}
-	return false;
+	*text = '\0';
+	for (i = 0; (f = family_at(i)) && used < size; i++)
+		if (knows(f, key))
+			used += (size_t)snprintf(text + used, size - used,
+				"%s%s", used ? ", " : "", f->shown.name);
 }
 
-static int check(struct import *im, const char *key, const char *because,
-		 struct kvp_error *err)
+static int check(struct import *im, const struct json_at *object,
+		 const char *key, const char *because, struct kvp_error *err)
 {
+	char text[320];
 	struct json_at at;
 	int code;
 
-	if (was_read(im, key))
+	if (knows(im->family, key))
 		return KVP_OK;
-	code = json_only_member(&im->body, key, &at, err);
+	code = json_only_member(object, key, &at, err);
 	if (code || !at.p || is_empty(&at))
 		return code;
+	know(key, text, sizeof(text));
 	return json_fail(&at, err, KVP_EINPUT, "%s, and family %s does not "
-		"know this key; --as=FAMILY names another family", because,
-		im->family->shown.name);
+		"know this key; %s%s", because, im->family->shown.name, *text ?
+		"these do, see --as=FAMILY: " : "no family does", text);
+}
+
+#define NAMED 8			/* keys of recurrent layers that are listed */
+
+/* Models without recurrent layers may keep the keys of such layers. */
+static int note_recurrent(struct import *im, struct kvp_error *err)
+{
+	static const char *const prefixes[] = { "mamba_", "ssm_", "linear_" };
+	struct json_members walk;
+	struct json_at member;
+	unsigned count = 0;
+	size_t i;
+	int code = json_members_begin(&walk, &im->body, err);
+
+	if (im->family->recurrent)
+		return code;
+	while (!code) {
+		code = json_members_next(&walk, &member, err);
+		if (code || !member.p)
+			break;
+		for (i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+			if (!strncmp(member.key, prefixes[i],
+				     strlen(prefixes[i])) &&
+			    !is_empty(&member) && ++count <= NAMED)
+				why(im, "%s %s", count == 1 ? "  not used:" :
+				    ",", member.key);
+	}
+	if (count)
+		why(im, "%s; family %s has no recurrent layers\n",
+		    count > NAMED ? ", ..." : "", im->family->shown.name);
+	return code;
 }
 
 int sensitive_check(struct import *im, struct kvp_error *err)
@@ -114,12 +158,17 @@ int sensitive_check(struct import *im, struct kvp_error *err)
 	size_t i;
 	int code = KVP_OK;
 
-	for (i = 0; i < sizeof(table) / sizeof(*table) && !code; i++)
-		code = check(im, table[i].key, table[i].because, err);
+	for (i = 0; i < sizeof(table) / sizeof(*table) && !code; i++) {
+		code = check(im, &im->body, table[i].key, table[i].because,
+			     err);
+		/* Models of several parts say of the whole that they cross. */
+		if (!code && table[i].because == crossing)
+			code = check(im, &im->root, table[i].key, crossing,
+				     err);
+	}
 	for (i = 0; i < SPELLINGS && !code; i++)
 		if (i != MAX_WINDOW_LAYERS)	/* see use_sliding_window */
-			code = check(im, spellings[i].key,
-				     "says which layers are of which kind",
+			code = check(im, &im->body, spellings[i].key, kinds,
 				     err);
-	return code;
+	return code ? code : note_recurrent(im, err);
 }

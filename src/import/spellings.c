@@ -31,7 +31,7 @@ static int read_word(const struct import *im, const struct json_at *at,
 
 	if (word_is_in("full_attention attention", word))
 		*layer = attends;
-	else if (word_is_in("mlp moe", word))
+	else if (f->idle_words && word_is_in(f->idle_words, word))
 		*layer = neither;
 	else if (f->slides && !strcmp(word, "sliding_attention"))
 		*layer = (struct layer){ SLIDING, false };
@@ -41,12 +41,12 @@ static int read_word(const struct import *im, const struct json_at *at,
 		*layer = (struct layer){ FULL, true };
 	else
 		return json_fail(at, err, KVP_EINPUT, "is \"%.40s\", must be "
-			"one of full_attention, attention, mlp, moe%s%s%s for "
-			"family %s", word,
-			f->slides ? ", sliding_attention" : "",
-			f->recurrent_words ? ", hybrid, " : "",
+			"one of full_attention attention%s%s%s%s%s for family "
+			"%s", word, f->slides ? " sliding_attention" : "",
+			f->recurrent_words ? " hybrid " : "",
 			f->recurrent_words ? f->recurrent_words : "",
-			f->shown.name);
+			f->idle_words ? " " : "",
+			f->idle_words ? f->idle_words : "", f->shown.name);
 	return KVP_OK;
 }
 
@@ -98,9 +98,11 @@ int pattern_read(const struct json_at *at, struct layer *layers, uint64_t most,
 		else if (text[i] == '-' || text[i] == 'E')
 			layers[i] = neither;
 		else
-			code = json_fail(at, err, KVP_EINPUT, "character "
-				"%llu is '%c', must be one of M * - E",
-				(ull)i, text[i]);
+			code = json_fail(at, err, KVP_EINPUT,
+				text[i] > ' ' && text[i] < 0x7f ?
+				"character %llu is '%c', must be one of M * "
+				"- E" : "byte %llu is %#x, must be one of M * "
+				"- E", (ull)i, (unsigned char)text[i]);
 	*count = i;
 	free(text);
 	return code;
@@ -326,22 +328,24 @@ static int read_window_layers(struct import *im, const struct json_at *at,
 			      struct layer *layers, uint64_t *count,
 			      struct kvp_error *err)
 {
-	struct json_at use, window;
+	struct json_at use;
 	uint64_t from = 0, i;
 	bool on = false;
 	int code = config_find(im, "use_sliding_window", &use, err);
 
 	if (!code && use.p)
 		code = json_bool(&use, &on, err);
-	if (!code)
-		code = config_find(im, "sliding_window", &window, err);
+	if (!code && on)
+		code = class_window(im, err);
 	if (!code)
 		code = json_u64(at, 0, DIM_MAX, &from, err);
 	if (code)
 		return code;
 	fill(im, attends, layers, count);
-	for (i = from; i < im->nlayers && on && window.p; i++)
+	for (i = from; i < im->nlayers && on && im->window; i++)
 		layers[i].attention = SLIDING;
+	why(im, "use_sliding_window: %s\n", use.p ? on ? "true" : "false" :
+	    "no key; false, the default of Qwen's classes in transformers");
 	return KVP_OK;
 }
 
@@ -362,6 +366,8 @@ const struct spelling_row spellings[SPELLINGS] = {
 	[LAYER_GROUP_SIZE] = { "layer_group_size", read_group, false },
 	[SLIDING_WINDOW_PATTERN] = { "sliding_window_pattern",
 				     read_window_pattern, false },
+	[SLIDING_WINDOW_PATTERN_SAVED] = { "_sliding_window_pattern",
+					   read_window_pattern, false },
 	[MAX_WINDOW_LAYERS] = { "max_window_layers", read_window_layers,
 				false },
 };

@@ -37,8 +37,10 @@ static int check(const struct import *im, struct kvp_error *err)
 
 	if (!o->stages || o->stage < 1 || o->stage > o->stages)
 		return kvp_error_set(err, KVP_EINPUT,
-			"--stage=%llu/%llu: stages count from 1",
-			(ull)o->stage, (ull)o->stages);
+			"--stage=%llu/%llu: %s", (ull)o->stage,
+			(ull)o->stages, o->stage && o->stages ?
+			"there are no more stages than that" :
+			"stages count from 1");
 	if (o->stages > im->nlayers)
 		return kvp_error_set(err, KVP_EINPUT,
 			"--stage=%llu/%llu: the model has %llu layers, one "

@@ -35,8 +35,8 @@ void numbers_add(struct numbers *list, uint64_t value)
 		list->used += (size_t)snprintf(to, room, ", ...");
 }
 
-int times(uint64_t *out, const char *what, struct kvp_error *err,
-	  const uint64_t *factors, size_t count)
+int times(const struct import *im, uint64_t *out, const char *what,
+	  struct kvp_error *err, const uint64_t *factors, size_t count)
 {
 	uint64_t product = 1;
 	size_t i;
@@ -45,8 +45,8 @@ int times(uint64_t *out, const char *what, struct kvp_error *err,
 		if (!u64_mul(product, factors[i], &product) ||
 		    product > KVP_NUMBER_MAX)
 			return kvp_error_set(err, KVP_ELIMIT,
-				"%s: more than 9007199254740991 (2^53 - 1)",
-				what);
+				"%s: %s: more than 9007199254740991 "
+				"(2^53 - 1)", im->source, what);
 	*out = product;
 	return KVP_OK;
 }

@@ -6,8 +6,9 @@
  *   families.c   model_type -> a row of the table
  *   layers.c     the spellings of layer kinds -> one list of layers
  *   stage.c      the part of that list that one pipeline stage has
+ *   classes.c    what a model's class has where the config has no key
  *   attention.c  plane classes: bytes per token and rank; latent.c, too
- *   recurrent.c  bytes of one row
+ *   recurrent.c  elements of one recurrent layer; row.c, bytes of a row
  *   split.c      what TP and DCP have to divide
  *   sensitive.c  keys that would change the answer and nobody has read
  *   write.c      the geometry's text
@@ -114,7 +115,8 @@ enum spelling {
 	LAYER_TYPES, LAYERS_BLOCK_TYPE, HYBRID_OVERRIDE_PATTERN,
 	ATTN_TYPE_LIST, COMPRESS_RATIOS, ATTN_LAYER_INDICES, FULL_ATTN_IDXS,
 	LINEAR_ATTN_CONFIG, FULL_ATTENTION_INTERVAL, ATTN_LAYER_PERIOD,
-	LAYER_GROUP_SIZE, SLIDING_WINDOW_PATTERN, MAX_WINDOW_LAYERS, SPELLINGS
+	LAYER_GROUP_SIZE, SLIDING_WINDOW_PATTERN,
+	SLIDING_WINDOW_PATTERN_SAVED, MAX_WINDOW_LAYERS, SPELLINGS
 };
 
 #define SPELT(spelling) (1u << (spelling))
@@ -145,13 +147,15 @@ struct family {
 	struct kvp_import_family shown;
 	unsigned spellings;	/* SPELT() bits */
 	enum unspelt unspelt;
-	uint64_t pattern;	/* of UNSPELT_PATTERN, */
-	const char *pattern_source;	/* which says so */
+	uint64_t pattern;	/* of UNSPELT_PATTERN */
+	const char *unspelt_source;	/* who says so; NULL: the family */
 	const char *recurrent_words;	/* between spaces */
+	const char *idle_words;	/* of layers that keep nothing */
 	bool slides;		/* knows sliding layers */
 	bool shares;		/* num_kv_shared_layers keep nothing */
 
 	formula *attention;
+	const char *knows;	/* the keys of sensitive.c that it reads */
 	const char *plane;	/* the name of its full planes */
 	uint64_t page_tokens;
 	const char *page_tokens_source;
@@ -159,6 +163,7 @@ struct family {
 	row_formula *recurrent;	/* NULL: no such layers */
 	const struct mamba_keys *mamba;
 	enum state_rule state;
+	const char *state_key;	/* the config's, that engines read */
 	const char *state_engines;	/* who would choose what */
 
 	enum mtp_kind mtp;
@@ -167,12 +172,16 @@ struct family {
 
 struct import {
 	const struct kvp_import_options *options;
+	const struct kvp_import_options *said;	/* without what was filled in */
 	const char *source;
 	struct json_text in;
 	struct json_at root;
 	struct json_at body;	/* the root, or text_config in it */
 	const char *prefix;	/* of the body's keys: "" or "/text_config" */
-	const char *read[READ_MAX];
+	struct reading_of {
+		const char *prefix, *key;
+		const char *p;	/* the value, in the text */
+	} read[READ_MAX];
 	size_t nread;
 
 	const struct family *family;
@@ -182,6 +191,8 @@ struct import {
 	uint64_t nmtp;		/* layers behind them */
 	struct census model, stage;
 	uint64_t first, past;	/* the stage's, in `layers` */
+	uint64_t window;	/* see class_window() */
+	bool window_read;
 
 	const struct dtype *kv, *conv, *state;
 	uint64_t page_tokens;
@@ -189,6 +200,7 @@ struct import {
 	size_t nclasses;
 	struct row row;		/* of one layer */
 	uint64_t row_bytes;	/* of the stage */
+	uint64_t layer_bytes;	/* of one layer's part of it */
 	uint64_t execution_rows;
 
 	struct must musts[MUSTS_MAX];
@@ -224,6 +236,9 @@ int config_open(struct import *im, const char *text, size_t len,
  */
 int config_find(struct import *im, const char *key, struct json_at *at,
 		struct kvp_error *err);
+/* Is the key there, and null? */
+int config_null(struct import *im, const char *key, bool *null,
+		struct kvp_error *err);
 /* A width or count, at least 1. */
 int config_dim(struct import *im, const char *key, uint64_t *out,
 	       struct kvp_error *err);
@@ -245,8 +260,17 @@ int config_ignore(struct import *im, const char *key, const char *because,
 int dim_member(const struct json_at *object, const char *key, uint64_t *out,
 	       struct kvp_error *err);
 
+/* null, false, 0, "" and [] say that there is no such thing. */
+bool is_empty(const struct json_at *at);
+/* Note a key as read; config_find() does. */
+void config_note(struct import *im, const char *prefix, const char *key,
+		 const struct json_at *at);
+/* Of two spellings the one that was read. */
+const char *spelt_name(const struct import *im, const struct spelt *spelt);
+
 /* families.c */
 int family_find(struct import *im, struct kvp_error *err);
+const struct family *family_at(size_t index);
 
 /* layers.c: fills im->layers. */
 int layers_read(struct import *im, struct kvp_error *err);
@@ -275,6 +299,17 @@ void stage_holders(const struct import *im, struct numbers *stages);
 void census_take(struct census *c, const struct layer *layers,
 		 uint64_t first, uint64_t past);
 
+/*
+ * classes.c: a key, or what the model's class in transformers has without
+ * it, which is told; KVP_EINPUT where no class settles it.
+ */
+int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
+		   struct kvp_error *err);
+int class_width(struct import *im, const struct spelt *keys, uint64_t query,
+		uint64_t *width, struct kvp_error *err);
+/* im->window; 0 where the key is null, or the class has no window. */
+int class_window(struct import *im, struct kvp_error *err);
+
 /* dtype.c */
 int dtype_kv(struct import *im, struct kvp_error *err);
 /* Those of rows, as far as a row has conv and state. */
@@ -291,7 +326,7 @@ int planes_add(struct import *im, const char *name, uint64_t count,
 /* recurrent.c */
 row_formula row_mamba1, row_mamba2, row_delta_net, row_kda, row_lightning,
 	row_short_conv;
-/* A layer's elements, and then the row bytes of the stage. */
+/* row.c: a layer's elements, and then the row bytes of the stage. */
 int rows_read(struct import *im, struct kvp_error *err);
 int rows_compute(struct import *im, struct kvp_error *err);
 
@@ -304,6 +339,7 @@ int split_check(struct import *im, struct kvp_error *err);
 int sensitive_check(struct import *im, struct kvp_error *err);
 
 /* derive.c */
+void derive_keys(struct import *im);
 void derive_census(struct import *im, const struct census *c,
 		   uint64_t first, uint64_t past);
 
@@ -314,11 +350,12 @@ int no_planes(struct import *im, struct kvp_error *err);
 
 /*
  * words.c: the product of the factors; above 2^53 - 1 it is KVP_ELIMIT.
+ * TIMES is for where there is an `im`.
  */
-int times(uint64_t *out, const char *what, struct kvp_error *err,
-	  const uint64_t *factors, size_t count);
+int times(const struct import *im, uint64_t *out, const char *what,
+	  struct kvp_error *err, const uint64_t *factors, size_t count);
 #define TIMES(out, what, err, ...) \
-	times(out, what, err, (const uint64_t[]){ __VA_ARGS__ }, \
+	times(im, out, what, err, (const uint64_t[]){ __VA_ARGS__ }, \
 	      sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 #endif

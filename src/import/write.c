@@ -46,6 +46,12 @@ static void write_name(struct import *im, struct strbuf *b)
 	strbuf_printf(&name, "%s-tp%llu", text, (ull)o->tp);
 	if (o->dcp > 1)
 		strbuf_printf(&name, "-dcp%llu", (ull)o->dcp);
+	if (im->kv && o->kv_dtype)
+		strbuf_printf(&name, "-%s", im->kv->name);
+	if (im->nmtp)
+		strbuf_str(&name, "-mtp");
+	if (o->spec_tokens && o->spec_tokens != KVP_IMPORT_UNSTATED)
+		strbuf_printf(&name, "-spec%llu", (ull)o->spec_tokens);
 	if (o->stages != KVP_IMPORT_UNSTATED)
 		strbuf_printf(&name, "-stage%lluof%llu", (ull)o->stage,
 			      (ull)o->stages);

@@ -26,3 +26,10 @@ with '.num_kv_shared_layers = 20'
 with '.layer_types = ["full_attention", "diagonal"]'
 with '.layer_types = ["full_attention"]'
 with 'del(.num_attention_heads)'
+with '.model_type = "qwen3_moe"'
+with '.model_type = "mistral" | del(.num_key_value_heads)'
+with '.attention_chunk_size = 8192'
+with '.quantization = {kv_cache_quant_algo: "FP8"}'
+with '.text_config = {model_type: "brand_new"}'
+run kvplan import --tp=1 --mtp --spec-tokens=2 "$configs/llama-3.1-70b.json"
+run kvplan import --tp=1 --spec-tokens=2 "$configs/llama-3.1-70b.json"

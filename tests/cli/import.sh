@@ -17,3 +17,13 @@ run kvplan import -q --tp=8 - <"$TMP/config.json"
 run kvplan import -q --tp=8 -o "$TMP/new.json" "$TMP/config.json"
 run cat "$TMP/new.json"
 run kvplan import --tp=8 --as=mla "$TMP/config.json"
+# Numbers without a key: whose they are.
+without() {
+	jq "$2" "$configs/$1.json" >"$TMP/config.json"
+	run kvplan import --tp=1 --kv-dtype=bf16 "$TMP/config.json"
+}
+without gemma-3-27b 'del(.text_config | .head_dim, .sliding_window)'
+without llama-3.1-70b 'del(.num_key_value_heads)'
+run kvplan import --tp=1 --mtp --stage=1/4 --spec-tokens=3 \
+	"$configs/qwen3.5-27b.json"
+run kvplan import --tp=1 --state-dtype=fp16 "$configs/nemotron-h-8b.json"

@@ -29,6 +29,22 @@ change nemotron-h-8b '.num_attention_heads = 48 | .num_key_value_heads = 12 |
 refused "groups" "the Mamba-2 groups, 8, must be a multiple of TP or below" \
 	--tp=3 --state-dtype=fp16 "$tmp/changed.json"
 says "groups" "legal: 1, 2, 4, 12, 24, 48"
+# heads NAME JQ WHAT ARG...: what TP 3 does not divide
+heads()
+{
+	change "$1" "$2"
+	what=$3
+	shift 3
+	refused "TP 3: $what" "$what" --tp=3 "$@" "$tmp/changed.json"
+}
+heads jamba-1.5-mini '.num_attention_heads = 48 | .num_key_value_heads = 12 |
+	.head_dim = 128' "the inner width, 8192, must" --state-dtype=bf16
+heads kimi-linear-48b-a3b '.num_attention_heads = 48' "the KDA heads, 32, must"
+heads lfm2-1.2b '.num_attention_heads = 48 | .num_key_value_heads = 12 |
+	.head_dim = 64' "the width of the convolution, 2048, must"
+heads qwen3.5-27b '.text_config |= (.num_key_value_heads = 12 |
+	.linear_num_key_heads = 15 | .linear_num_value_heads = 32)' \
+	"linear_num_value_heads, 32, must"
 change llama-3.1-70b '.num_attention_heads = 48 | .head_dim = 128'
 refused "kv heads" "num_key_value_heads, 8, must be a multiple or a divisor" \
 	--tp=3 "$tmp/changed.json"
@@ -117,12 +133,128 @@ refused "--as of nobody" "--as=nobody: no such family" --tp=1 --as=nobody \
 	"$(config llama-3.1-70b)"
 refused "--as and its sensitive keys" "/kv_lora_rank: makes attention MLA" \
 	--tp=1 --as=grouped "$(config deepseek-v3)"
-refused "--mtp without such layers" "the config states no MTP layer" --tp=1 \
+refused "--mtp without such layers" "family grouped does not know MTP" --tp=1 \
 	--mtp "$(config llama-3.1-70b)"
+refused_change "--mtp of a family that knows none" llama-3.1-70b \
+	'.num_nextn_predict_layers = 1' "family grouped does not know MTP" \
+	--mtp
 refused "--mtp of 0 layers" "(num_nextn_predict_layers)" --tp=1 --mtp \
 	"$(config kimi-linear-48b-a3b)"
 refused "more MTP layers than stated" "states 1" --tp=1 --mtp=2 \
 	"$(config deepseek-v3)"
+
+refused_change "MTP layers that no source describes" kimi-linear-48b-a3b \
+	'.num_nextn_predict_layers = 1' "no source says what an MTP layer" \
+	--mtp
+refused_change "the same of Ring" ring-mini-linear-2.0 \
+	'.num_nextn_predict_layers = 1' "no source says what an MTP layer" \
+	--mtp --state-dtype=bf16
+refused_change "a list that is neither with nor without MTP layers" \
+	deepseek-v4-flash '.num_nextn_predict_layers = 2' \
+	"has 44 entries, must have one for each of the 43" --kv-dtype=fp8
+for key in '.mtp_hybrid_override_pattern = "M*" |
+	.mtp_layers_block_type = ["attention"]' \
+	'.mtp_hybrid_override_pattern = "*E" |
+	.mtp_layers_block_type = ["attention"]' \
+	'.mtp_hybrid_override_pattern = "*" |
+	.mtp_layers_block_type = ["mamba"]'; do
+	refused_change "MTP steps that contradict" nemotron-h-8b \
+		".num_nextn_predict_layers = 1 | $key" \
+		"/mtp_layers_block_type: says other steps than mtp_hybrid" \
+		--state-dtype=fp16 --mtp
+done
+for key in '.mtp_hybrid_override_pattern = ""' '.mtp_layers_block_type = []' \
+	'.mtp_hybrid_override_pattern = "" | .mtp_layers_block_type = []'; do
+	refused_change "MTP steps that are none: $key" nemotron-h-8b \
+		".num_nextn_predict_layers = 1 | $key" \
+		"is empty; an MTP layer has at least one step" \
+		--state-dtype=fp16 --mtp
+done
+refused_change "a pattern of layers and MTP steps" nemotron-h-8b \
+	'.num_nextn_predict_layers = 1 | .hybrid_override_pattern += "*"' \
+	"has 53 entries, must have one for each of the 52" --state-dtype=fp16
+refused_change "a list that may have MTP layers: how many are the model's" \
+	qwen3.5-27b '.text_config |= (del(.num_hidden_layers,
+	.full_attention_interval) | .layer_types += ["full_attention"])' \
+	"/text_config/num_hidden_layers: missing; layer_types has 65"
+refused_change "the same of V4" deepseek-v4-flash 'del(.num_hidden_layers)' \
+	"/num_hidden_layers: missing; compress_ratios has 44" --kv-dtype=fp8
+refused_change "an unknown model in a known one" gemma-3-27b \
+	'.text_config.model_type = "brand_new"' \
+	'/text_config/model_type: is "brand_new", which no family names'
+refused_change "an unknown model in an unknown one" gemma-3-27b \
+	'.model_type = "other" | .text_config.model_type = "brand_new"' \
+	'/text_config/model_type: is "brand_new"'
+refused_change "no model_type in either" gemma-3-27b \
+	'del(.model_type, .text_config.model_type)' '/model_type: missing'
+refused "a geometry" '/format: is "kvplan/geometry/1", which kvplan made' \
+	--tp=1 layouts/example.json
+
+# --- what a class has where there is no key ---
+
+# Whose class has the number of one model among many, or is not known.
+while read -r name more; do
+	refused_change "$name: kv heads are asked for" "$name" \
+		'del(.num_key_value_heads) |
+		 del(.text_config?.num_key_value_heads?)' \
+		"num_key_value_heads: missing" $more
+	refused_change "$name: null kv heads are asked for" "$name" \
+		'(.text_config // .).num_key_value_heads = null' \
+		"num_key_value_heads: missing" $more
+done <<'END'
+qwen3-32b
+qwen3.5-27b
+qwen3-next-80b-a3b --state-dtype=bf16
+gemma-3-27b
+gpt-oss-120b --kv-dtype=bf16
+nemotron-h-8b --state-dtype=fp16
+jamba-1.5-mini --state-dtype=bf16
+falcon-h1-34b --kv-dtype=bf16 --conv-dtype=bf16 --state-dtype=bf16
+bamba-9b --kv-dtype=bf16 --conv-dtype=bf16 --state-dtype=bf16
+minimax-m1 --kv-dtype=bf16 --state-dtype=bf16
+ring-mini-linear-2.0 --state-dtype=bf16
+lfm2-1.2b
+END
+for type in mistral mixtral starcoder2 qwen2 qwen2_moe qwen3 qwen3_moe; do
+	refused_change "$type: kv heads are asked for" llama-3.1-70b \
+		".model_type = \"$type\" | .sliding_window = null |
+		 .head_dim = 128 | del(.num_key_value_heads)" \
+		"/num_key_value_heads: missing"
+done
+refused_change "kv heads of an unknown class" llama-3.1-70b \
+	'.sliding_window = null | del(.num_key_value_heads)' \
+	"/num_key_value_heads: missing" --as=window
+while read -r name more; do
+	refused_change "$name: head_dim is asked for" "$name" \
+		'del(.head_dim, .attention_head_dim)' "/head_dim: missing" $more
+done <<'END'
+falcon-h1-34b --kv-dtype=bf16 --conv-dtype=bf16 --state-dtype=bf16
+minimax-m1 --kv-dtype=bf16 --state-dtype=bf16
+ring-mini-linear-2.0 --state-dtype=bf16
+END
+refused_change "head_dim of Qwen3-MoE" qwen3-32b \
+	'.model_type = "qwen3_moe" | del(.head_dim)' "/head_dim: missing"
+refused_change "head_dim where classes differ" qwen3-32b \
+	'.model_type = "brand_new" | del(.head_dim)' "/head_dim: missing" \
+	--as=qwen
+refused_change "hidden / heads is not what the class has" nemotron-nano-9b-v2 \
+	'del(.head_dim)' \
+	"is 112, but 128 is the default of NemotronHConfig" \
+	--state-dtype=fp16
+for name in qwen3-32b qwen3.5-27b gemma-3-27b; do
+	refused_change "$name: a head_dim of null is nobody's" $name \
+		'(.text_config // .).head_dim = null' "head_dim: missing"
+done
+refused_change "upper layers slide, but which" qwen3-32b \
+	'.use_sliding_window = true | .sliding_window = 4096 |
+	 del(.max_window_layers)' "/max_window_layers: missing; use_sliding"
+refused_change "a window where classes differ" llama-3.1-70b . \
+	"/sliding_window: missing; family window needs this key, null where" \
+	--as=window
+refused_change "sliding layers of no window" gemma-3-27b \
+	'.text_config.sliding_window = null' "/sliding_window: missing"
+refused_change "mamba_d_ssm is not expand x hidden where it is absent" \
+	falcon-h1-34b 'del(.mamba_d_ssm)' "/mamba_d_ssm: missing" $bf16
 
 # --- sensitive keys: one of each kind ---
 
@@ -132,7 +264,30 @@ for key in '.kv_lora_rank = 512' '.index_topk = 2048' \
 	'.sliding_window = 4096' '.use_cla = true' \
 	'.hybrid_override_pattern = "M*"' '.full_attention_interval = 4' \
 	'.swa_head_dim = 1' '.cross_attention_layers = [3]' \
-	'.linear_attn_config = {}' '.multi_query_group_num = 2'; do
+	'.linear_attn_config = {}' '.multi_query_group_num = 2' \
+	'._sliding_window_pattern = 6' '.sliding_window_size = 512' \
+	'.window_size = 512' '.attention_k_eq_v = true' '.head_size = 64' \
+	'.attn_config = {kv_n_heads: 1}' '.n_kv_heads = 1' '.d_kv = 64' \
+	'.block_types = ["attention"]' '.hybrid_layer_ids = [1]' \
+	'.attention_types = [[["global"], 2]]' '.ssm_cfg = {layer: 1}' \
+	'.use_mamba = true' '.qk_head_dim = 192' '.kv_channels = 64' \
+	'.num_kv_heads = 8' '.n_head_kv = 8' '.num_query_groups = 8' \
+	'.num_attention_groups = 8' '.multi_query = true' \
+	'.multi_query_attention = true' '.attention_hidden_size = 64' \
+	'.num_key_value_heads_per_layer = [8]' \
+	'.num_global_key_value_heads = 4' '.swa_v_head_dim = 64' \
+	'.swa_num_key_value_heads = 8' '.swa_num_attention_heads = 8' \
+	'.num_kv_heads_for_linear_attn = 8' '.index_head_dim = 128' \
+	'.cla_share_factor = 2' '.per_layer_config = {}' \
+	'.hybrid_layer_pattern = [1]' '._block_types = ["attention"]' \
+	'.attn_layers = [1]' '.full_attention_layers = [1]' \
+	'.use_sliding_window = true' '.interleaved_sliding_window = [1]' \
+	'.attention_window_size = 64' '.local_attention_window = 64' \
+	'.is_encoder_decoder = true' '.layers_block_type = ["attention"]' \
+	'.attn_type_list = [1]' '.compress_ratios = [4]' \
+	'.attn_layer_indices = [1]' '.full_attn_idxs = [1]' \
+	'.attn_layer_period = 8' '.layer_group_size = 5' \
+	'.sliding_window_pattern = 6'; do
 	name=${key%% *}
 	refused_change "sensitive: $key" llama-3.1-70b "$key" \
 		"/${name#.}: "
@@ -140,9 +295,19 @@ for key in '.kv_lora_rank = 512' '.index_topk = 2048' \
 done
 for key in '.kv_lora_rank = null' '.use_cla = false' \
 	'.num_kv_shared_layers = 0' '.cross_attention_layers = []' \
-	'.layer_types = null' '.sliding_window = null' '.novelty = 3'; do
+	'.layer_types = null' '.sliding_window = null' '.novelty = 3' \
+	'.block_types = ""' '.kv_channels = 0' '.max_window_layers = 3'; do
 	unchanged "nothing to be sensitive about: $key" llama-3.1-70b "$key"
 done
+refused_change "sensitive: families that know the key are named" \
+	llama-3.1-70b '.kv_lora_rank = 512' \
+	"these do, see --as=FAMILY: mla, sparse-mla, kimi-linear"
+refused_change "sensitive: no family knows the key" llama-3.1-70b \
+	'.attention_chunk_size = 8192' "no family does"
+refused_change "the whole is an encoder and a decoder" gemma-3-27b \
+	'.is_encoder_decoder = true' "/is_encoder_decoder: adds keys"
+refused_change "the whole crosses" gemma-3-27b \
+	'.cross_attention_layers = [3]' "/cross_attention_layers: adds keys"
 
 # --- layer kinds ---
 
@@ -151,6 +316,17 @@ refused_change "a word that is none" qwen3.5-27b \
 	'/text_config/layer_types/5: is "holographic", must be one of'
 refused_change "a word of another family" llama-3.1-70b \
 	'.layer_types = ["mamba"]' '/layer_types/0: is "mamba"'
+refused_change "a word of a family that has layers without a cache" \
+	llama-3.1-70b '.layer_types = ["moe"]' '/layer_types/0: is "moe"'
+refused_change "a word for both of a family without recurrent layers" \
+	llama-3.1-70b '.layer_types = ["hybrid"]' '/layer_types/0: is "hybrid"'
+refused_change "a list that is too long" llama-3.1-70b \
+	'.layer_types = [range(16449) | "attention"]' "more than 16448 layers"
+refused_change "a list that is not" llama-3.1-70b \
+	'.layer_types = [range(16448) | "attention"]' "has 16448 entries"
+refused_change "a letter that is no letter" nemotron-h-8b \
+	'.hybrid_override_pattern |= sub("M-"; "M\u00e9")' \
+	"byte 1 is 0xc3, must be one of M" --state-dtype=fp16
 refused_change "a letter that is none" nemotron-h-8b \
 	'.hybrid_override_pattern |= sub("M-"; "Mx")' "character 1 is 'x'" \
 	--state-dtype=fp16
@@ -240,6 +416,15 @@ refused "a state type for none" "keeps no recurrent state" --tp=1 \
 	--state-dtype=fp32 "$(config llama-3.1-70b)"
 refused "a conv type for none" "keeps no convolution" --tp=1 \
 	--conv-dtype=bf16 "$(config llama-3.1-70b)"
+refused "spec tokens for none" "no recurrent layer and so no rows" --tp=1 \
+	--spec-tokens=3 "$(config llama-3.1-70b)"
+refused_change "a kv type for none" minimax-m1 \
+	'.attn_type_list = [range(80) | 0]' "keeps no keys and values" \
+	--kv-dtype=garbage --state-dtype=bf16
+refused_change "a state type in a key that nobody reads" nemotron-h-8b \
+	'.mamba_ssm_dtype = "float32"' "does not state the state's dtype"
+refused_change "the same of a family without such a key" jamba-1.5-mini \
+	'.mamba_ssm_cache_dtype = "float32"' "does not state the state's dtype"
 refused "rows for none" "no recurrent layer and so no rows" --tp=1 \
 	--snapshot-rows=1 "$(config llama-3.1-70b)"
 refused "a type that is none" "--kv-dtype=fp7: must be one of bf16, fp16" \
@@ -252,6 +437,14 @@ refused "scales per head for a latent" "no source defines it" --tp=1 \
 	--kv-dtype=int8_per_token_head "$(config deepseek-v3)"
 refused_change "the slot of sparse MLA is for one width" deepseek-v3.2 \
 	'.kv_lora_rank = 256' "not for 256 and 64" --kv-dtype=fp8
+refused_change "the slot of sparse MLA is for one width of rope" \
+	deepseek-v3.2 '.qk_rope_head_dim = 32' "not for 512 and 32" \
+	--kv-dtype=fp8
+refused_change "heads that nvfp4 does not fit" llama-3.1-70b \
+	'.head_dim = 40' "must be multiples of 16" --kv-dtype=nvfp4
+refused_change "heads of Zamba2 that are not twice as wide" zamba2-7b \
+	'.attention_head_dim = 112' "must be 2 x hidden_size" \
+	--state-dtype=bf16
 refused_change "an indexer of another width" deepseek-v3.2 \
 	'.index_head_dim = 64' "/index_head_dim: is 64, must be 128"
 refused_change "a model in float32" llama-3.1-70b \
@@ -260,6 +453,20 @@ refused_change "a model in something else" llama-3.1-70b \
 	'.torch_dtype = "float8_e4m3fn"' '/torch_dtype: is "float8_e4m3fn"'
 refused_change "two types" qwen3.5-27b '.torch_dtype = "float16"' \
 	"/torch_dtype: is fp16, but another key of the config says bf16"
+for key in quantization_config.kv_cache_scheme kv_cache_dtype \
+	quantization_config.kv_cache_dtype kv_cache_scheme \
+	quantization_config.kv_cache_quant_config \
+	quantization_config.export.kv_cache_group \
+	quantization_config.config_groups.group_0.kv_cache_scheme \
+	quantization.kv_cache_quant_algo compression_config.kv_cache_scheme; do
+	refused_change "a quantized KV cache: $key" llama-3.1-70b \
+		".$key = {num_bits: 8}" "/$(echo "$key" | tr . /): the check"
+	unchanged "no quantized KV cache: $key" llama-3.1-70b ".$key = null"
+	unchanged "no quantized KV cache: $key" llama-3.1-70b ".$key = {}"
+done
+refused_change "a quantized KV cache of the whole" gemma-3-27b \
+	'.quantization = {kv_cache_quant_algo: "FP8"}' \
+	"/quantization/kv_cache_quant_algo: "
 refused_change "a quantized KV cache" llama-3.1-70b \
 	'.quantization_config = {kv_cache_scheme: {num_bits: 8}}' \
 	"/quantization_config/kv_cache_scheme: "

@@ -43,6 +43,9 @@ unchanged "model_type of text_config" qwen3.5-27b \
 unchanged "model_type of the whole" qwen3.5-27b 'del(.text_config.model_type)'
 unchanged "llm_config" qwen3.5-27b '{model_type, llm_config: .text_config}'
 
+unchanged "text_config before llm_config" qwen3.5-27b \
+	'.llm_config = {num_hidden_layers: 1}'
+
 # --- spellings ---
 
 unchanged "layer_types for full_attention_interval" qwen3-next-80b-a3b \
@@ -79,6 +82,27 @@ changed "max_window_layers slides the upper layers" qwen3-32b \
 	 .max_window_layers = 60' "$plane" \
 	'["full",60,65536,"sliding",4,65536]'
 unchanged "use_sliding_window false" qwen3-32b '.sliding_window = 4096'
+changed "Gemma-2 is full in every second layer" gemma-3-27b \
+	'.text_config.model_type = "gemma2"' "$plane" \
+	'["full",31,131072,"sliding",31,131072]'
+changed "layer_types of Mistral" llama-3.1-70b \
+	'.model_type = "mistral" | .sliding_window = 4096 | .layer_types =
+	 [range(80) | if . < 20 then "full_attention" else
+	 "sliding_attention" end]' "$plane" \
+	'["full",20,65536,"sliding",60,65536]'
+unchanged "_sliding_window_pattern for sliding_window_pattern" \
+	gemma-3-27b-classdump '.text_config |= (._sliding_window_pattern =
+	.sliding_window_pattern | del(.sliding_window_pattern))'
+changed "_sliding_window_pattern is read" gemma-3-27b \
+	'.text_config._sliding_window_pattern = 4' "$plane" \
+	'["full",15,131072,"sliding",47,131072]'
+change gemma-3-27b-classdump '.text_config._sliding_window_pattern = 4'
+import "the two have to agree" 2 --tp=1 "$tmp/changed.json"
+says "the two have to agree" "/text_config/_sliding_window_pattern: makes"
+unchanged "words of a newer Nemotron-H" nemotron-h-8b \
+	'.layers_block_type = (.hybrid_override_pattern | split("") |
+	 map({"M": "linear_attention", "*": "full_attention", "-": "mlp"}[.])) |
+	 del(.hybrid_override_pattern)' --state-dtype=fp16
 changed "every layer of Mistral slides" llama-3.1-70b \
 	'.model_type = "mistral" | .sliding_window = 4096' "$plane" \
 	'["sliding",80,65536]'
@@ -125,6 +149,29 @@ for key in '.mtp_hybrid_override_pattern = "*E"' \
 		"$tmp/changed.json"
 	same "MTP of Nemotron-H" 5 "$(jq .planes[0].count "$tmp/out")"
 done
+for both in '.mtp_layers_block_type = ["attention", "moe"]' \
+	'.mtp_layers_block_type = ["full_attention", "mlp"]'; do
+	change nemotron-h-8b ".num_nextn_predict_layers = 1 |
+		.mtp_hybrid_override_pattern = \"*E\" | $both"
+	import "MTP steps in both spellings" 0 --tp=1 --state-dtype=fp16 \
+		--mtp "$tmp/changed.json"
+	same "MTP steps in both spellings" 5 \
+		"$(jq .planes[0].count "$tmp/out")"
+done
+changed "more than one MTP layer, of more than two steps" nemotron-h-8b \
+	'.num_nextn_predict_layers = 2 | .mtp_hybrid_override_pattern = "*E*"' \
+	.planes[0].count 8 --state-dtype=fp16 --mtp
+changed "one of them" nemotron-h-8b \
+	'.num_nextn_predict_layers = 2 | .mtp_hybrid_override_pattern = "*E*"' \
+	.planes[0].count 6 --state-dtype=fp16 --mtp=1
+change llama-3.1-70b '.num_nextn_predict_layers = 1'
+import "MTP layers that the family does not know" 0 --tp=1 \
+	"$tmp/changed.json"
+says "MTP layers that the family does not know" "MTP: /num_nextn_predict" \
+	"left out; family grouped does not know MTP layers"
+import "MTP layers of another stage" 0 --tp=1 --stage=1/4 --mtp \
+	"$(config deepseek-v3)"
+says "MTP layers of another stage" "on the last stage only: not on this one"
 import "no num_hidden_layers: Nemotron-3-Ultra" 0 --tp=1 \
 	"$(config nemotron-3-ultra)"
 says "no num_hidden_layers: Nemotron-3-Ultra" \
@@ -153,6 +200,96 @@ unchanged 'mamba_d_head "auto"' bamba-9b '.mamba_d_head = 64' $bf16
 unchanged 'mamba_d_head absent' bamba-9b 'del(.mamba_d_head)' $bf16
 unchanged "head_dim null is hidden / heads" jamba-1.5-mini \
 	'.head_dim = null' --state-dtype=bf16
+# Whose rule it is where there is no key: class_says TYPE CLASS JQ EXPECTED
+class_says()
+{
+	changed "no key: $1" "$2" "$4" "$plane" "$5" $6
+	says "no key: $1" "$3"
+}
+class_says "Gemma-3 has 256" gemma-3-27b \
+	"head_dim key; 256, the default of Gemma3TextConfig in transformers" \
+	'.text_config |= (del(.head_dim) | .hidden_size = 3840 |
+	 .num_attention_heads = 16 | .num_key_value_heads = 8 |
+	 .num_hidden_layers = 48)' \
+	"[\"full\",8,$((16 * 8192)),\"sliding\",40,$((16 * 8192))]"
+class_says "gpt-oss has 64, not 45" gpt-oss-120b \
+	"head_dim key; 64, the default of GptOssConfig in transformers" \
+	'del(.head_dim)' '["full",18,32768,"sliding",18,32768]' --kv-dtype=bf16
+class_says "Qwen-3 has 128" qwen3-32b \
+	"head_dim key; 128, the default of Qwen3Config in transformers" \
+	'del(.head_dim)' '["full",64,65536]'
+class_says "Qwen3-Next has 256" qwen3-next-80b-a3b \
+	"head_dim key; 256, the default of Qwen3NextConfig in transformers" \
+	'del(.head_dim)' '["full",12,32768]' --state-dtype=bf16
+class_says "Qwen-3.5 has 256" qwen3.5-27b \
+	"head_dim key; 256, the default of Qwen3_5TextConfig in transformers" \
+	'del(.text_config.head_dim)' '["full",16,65536]'
+class_says "Nemotron-H-8B shares 4096" nemotron-h-8b \
+	"4096 / num_attention_heads 32 = 128, which is the default" \
+	. '["full",4,65536]' --state-dtype=fp16
+for type in gemma2/Gemma2Config gemma3n_text/Gemma3nTextConfig \
+	gemma4_text/Gemma4TextConfig; do
+	class_says "$type has 256" gemma-3-27b \
+		"head_dim key; 256, the default of ${type#*/} in transformers" \
+		".text_config |= (del(.head_dim) | .num_kv_shared_layers = 0 |
+		 .model_type = \"${type%/*}\" | .layer_types =
+		 [range(62) | \"sliding_attention\"]) |
+		 if \"$type\" == \"gemma2/Gemma2Config\" then
+		 del(.text_config.num_kv_shared_layers) else . end" \
+		"[\"sliding\",62,$((16 * 16 * 512 * 2))]"
+done
+for type in llama/LlamaConfig granite/GraniteConfig olmo/OlmoConfig \
+	granitemoe/GraniteMoeConfig olmo2/Olmo2Config phi3/Phi3Config; do
+	for how in 'del(.num_key_value_heads)' \
+		'.num_key_value_heads = null'; do
+		class_says "${type%/*} has all heads" llama-3.1-70b \
+			"num_attention_heads 64, the rule of ${type#*/} in" \
+			".model_type = \"${type%/*}\" | $how" \
+			'["full",80,524288]'
+	done
+done
+class_says "Granite-H has all heads" granite-4.0-h-micro \
+	"num_attention_heads 32, the rule of GraniteMoeHybridConfig in" \
+	'del(.num_key_value_heads)' '["full",4,131072]' "$bf16"
+class_says "Zamba2 has all heads" zamba2-7b \
+	"num_attention_heads 32, the rule of Zamba2Config in transformers" \
+	'del(.num_key_value_heads)' '["shared",13,458752]' --state-dtype=bf16
+class_says "--as has its family's class" llama-3.1-70b \
+	"the rule of LlamaConfig in transformers" \
+	'.model_type = "brand_new"' '["full",80,65536]' --as=grouped
+class_says "a window of Mistral" llama-3.1-70b \
+	"sliding_window key; 4096, the default of MistralConfig" \
+	'.model_type = "mistral"' '["sliding",80,65536]'
+class_says "no window of Mixtral" llama-3.1-70b \
+	"as family window has them without a window" \
+	'.model_type = "mixtral"' '["full",80,65536]'
+class_says "a window of Qwen" qwen3-32b \
+	"sliding_window key; 4096, the default of Qwen3Config" \
+	'.use_sliding_window = true | .max_window_layers = 60 |
+	 del(.sliding_window)' '["full",60,65536,"sliding",4,65536]'
+class_says "no window where there is none" qwen3-32b \
+	"use_sliding_window: true" \
+	'.use_sliding_window = true | .max_window_layers = 60 |
+	 .sliding_window = null' '["full",64,65536]'
+class_says "no use_sliding_window" qwen3-32b \
+	"false, the default of Qwen's classes" \
+	'del(.use_sliding_window) | .sliding_window = 4096' \
+	'["full",64,65536]'
+changed "conv_dim is not hidden_size" lfm2-1.2b '.conv_dim = 1024' \
+	.row_bytes 40960
+changed "lightning heads of MiniMax-Text-01 in transformers" minimax-m1 \
+	'.model_type = "minimax" | del(.head_dim)' .row_bytes \
+	$((70 * 64 * 96 * 96 * 2)) --kv-dtype=bf16 --state-dtype=bf16
+change lfm2-1.2b 'del(.conv_dim)'
+import "no key: the width of LFM2" 0 --tp=1 "$tmp/changed.json"
+says "no key: the width of LFM2" "width: no conv_dim; hidden_size 2048"
+change granite-4.0-h-micro 'del(.mamba_n_heads)'
+import "no key: heads of Mamba-2" 0 --tp=1 $bf16 "$tmp/changed.json"
+says "no key: heads of Mamba-2" \
+	"no mamba_n_heads; inner width 4096 / mamba_d_head 64 = 64"
+import "auto" 0 --tp=1 $bf16 "$(config bamba-9b)"
+says "auto" 'mamba_d_head is "auto" or absent; inner width 8192 / mamba_n_h'
+
 changed "head_dim is not hidden / heads: gpt-oss" gpt-oss-120b . \
 	"$plane" '["full",18,32768,"sliding",18,32768]' --kv-dtype=bf16
 changed "attention_head_dim" nemotron-h-56b '.attention_head_dim = 64' \
@@ -216,6 +353,40 @@ for indices in '= null' '= []' '|= empty'; do
 	[ ! -s "$tmp/out" ] && pass || fail "Bamba: wrote a geometry"
 done
 
+# rows_alone NAME JQ BYTES ARG...: the model keeps rows and nothing else
+rows_alone()
+{
+	name=$1 bytes=$3
+	change "$1" "$2"
+	shift 3
+	import "$name without attention" 1 --tp=1 "$@" "$tmp/changed.json"
+	says "$name without attention" "the model has no plane" "$bytes"
+}
+rows_alone qwen3-next-80b-a3b '.full_attention_interval = 49' \
+	"rows alone: $((48 * 1097728)) B each, of 48" --state-dtype=bf16
+rows_alone qwen3.5-27b '.text_config |= (.layer_types =
+	[range(64) | "linear_attention"] | del(.full_attention_interval))' \
+	"of 64 recurrent layers"
+rows_alone kimi-linear-48b-a3b '.linear_attn_config |= (.full_attn_layers = []
+	| .kda_layers = [range(27) + 1])' "of 27 recurrent layers"
+rows_alone minimax-m1 '.attn_type_list = [range(80) | 0]' \
+	"of 80 recurrent layers" --state-dtype=bf16
+rows_alone nemotron-h-56b '.hybrid_override_pattern |= gsub("[*]"; "M")' \
+	"of 64 recurrent layers" --state-dtype=fp16
+rows_alone falcon-h1-34b '.model_type = "bamba" | .attn_layer_indices = [] |
+	del(.mamba_d_ssm) | .mamba_n_heads = 80 | .mamba_expand = 2' \
+	"of 72 recurrent layers" --conv-dtype=bf16 --state-dtype=bf16
+rows_alone lfm2-1.2b '.full_attn_idxs = []' "of 16 recurrent layers"
+rows_alone zamba2-7b '.layers_block_type |= map("mamba")' \
+	"of 81 recurrent layers" --state-dtype=bf16
+rows_alone deepseek-v4-flash '.compress_ratios |= map(0)' "no rows either" \
+	--kv-dtype=fp8
+change falcon-h1-34b '.model_type = "llama"'
+import "recurrent keys of a model without such layers" 0 --tp=1 \
+	--kv-dtype=bf16 "$tmp/changed.json"
+says "recurrent keys of a model without such layers" \
+	"not used: mamba_" "; family grouped has no recurrent layers"
+
 # --- Gemma-3n and Gemma-4 ---
 
 gemma4='{model_type: "gemma4", text_config: {model_type: "gemma4_text",
@@ -233,6 +404,17 @@ changed "the last layers share" qwen3-32b \
 changed "num_global_key_value_heads" qwen3-32b "$gemma4 | .text_config +=
 	{num_global_key_value_heads: 2, attention_k_eq_v: true}" "$plane" \
 	'["full",2,4096,"sliding",4,4096]'
+change qwen3-32b "$gemma4 | .text_config.num_global_key_value_heads = 2"
+import "other heads without attention_k_eq_v" 2 --tp=1 "$tmp/changed.json"
+says "other heads without attention_k_eq_v" "attention_k_eq_v is not true"
+change qwen3-32b "$gemma4 | .text_config += {num_attention_heads: 24,
+	num_key_value_heads: 12, num_global_key_value_heads: 8,
+	attention_k_eq_v: true}"
+import "TP and the heads of full layers" 2 --tp=3 "$tmp/changed.json"
+says "TP and the heads of full layers" "the kv heads of full layers, 8, must"
+change qwen3-32b "$gemma4 | .text_config.num_kv_shared_layers = 6"
+import "all layers share" 2 --tp=1 "$tmp/changed.json"
+says "all layers share" "/num_kv_shared_layers: is 6, must be at most 5"
 changed "the last layers of Gemma-3n share" qwen3-32b "$gemma4 |
 	.text_config |= (del(.global_head_dim) | .model_type = \"gemma3n_text\"
 	| .num_kv_shared_layers = 3)" "$plane" \
@@ -254,6 +436,36 @@ changed "mamba_ssm_cache_dtype" nemotron-h-8b \
 changed "the option wins over the config's state" qwen3.5-27b . .row_bytes \
 	$((48 * (30720 + 786432) * 2)) --state-dtype=bf16
 changed "conv in fp32" lfm2-1.2b . .row_bytes 163840 --conv-dtype=fp32
+
+unchanged "of two keys the family's says the state's type" qwen3.5-27b \
+	'.text_config.mamba_ssm_cache_dtype = "bfloat16"'
+
+# --- what the derivation says of the rest ---
+
+import "where keys were read" 0 --tp=1 "$(config gemma-3-27b)"
+says "where keys were read" 'keys read: torch_dtype "bfloat16"' \
+	'keys read under /text_config: model_type "gemma3_text"' \
+	"num_key_value_heads 16" "head_dim 128" "DCP 1, unless said" \
+	"1 ranks on a node, unless said" "pages: left to kvplan size"
+# As published: vLLM's start-up message.
+import "the page that vLLM makes" 0 --tp=1 "$(config qwen3.5-27b)"
+says "the page that vLLM makes" "= 784, so that a page is as large"
+import "the page that vLLM makes" 0 --tp=1 --spec-tokens=7 \
+	"$(config qwen3.5-27b)"
+says "the page that vLLM makes" "= 832, so that a page is as large"
+import "the page that vLLM makes" 0 --tp=1 "$(config qwen3.5-35b-a3b)"
+says "the page that vLLM makes" "= 1056, so that a page is as large"
+import "a page that is large enough" 0 --tp=1 --page-tokens=784 \
+	"$(config qwen3.5-27b)"
+grep -q "page tokens in vLLM" "$tmp/err" && fail "raised: 784 to 784" || pass
+import "the name" 0 --tp=1 --kv-dtype=fp8 --mtp --spec-tokens=2 \
+	"$(config qwen3.5-27b)"
+same "the name" qwen3.5-27b-tp1-fp8-mtp-spec2 "$(jq -r .name "$tmp/out")"
+same "rows for speculative tokens" 768 "$(jq .execution_rows "$tmp/out")"
+says "rows for speculative tokens" "3 for each of 256 sequences"
+import "rows for speculative tokens, said" 0 --tp=1 --spec-tokens=2 \
+	--execution-rows=96 "$(config qwen3.5-27b)"
+says "rows for speculative tokens, said" "these are for 32 sequences"
 
 # --- speculative tokens: rows of conv where the engine keeps them ---
 
