@@ -56,6 +56,16 @@ int opt_next(const struct command *command, int argc, char **argv,
 	     const char **value);
 void opt_help(const struct command *command);
 
+/* Take an option into the settings.  KVP_EXIT_YES or another status. */
+typedef int opt_set(void *settings, int got, const char *value);
+
+/*
+ * Read all options.  OPT_END when operands begin at optind; else the status
+ * to end with: --help was answered, or an error printed.
+ */
+int opt_read(const struct command *command, int argc, char **argv,
+	     opt_set *set, void *settings);
+
 /*
  * The value of --gpus, "0,1" or NULL for all, into gpu[KVP_RANKS_MAX].
  * KVP_EXIT_YES or, after a message, KVP_EXIT_INPUT.

@@ -169,8 +169,10 @@ static int answer(const struct settings *s)
 	return exit;
 }
 
-static int set(struct settings *s, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct settings *s = settings;
+
 	switch (got) {
 	case FREE:
 		s->given = true;
@@ -192,20 +194,13 @@ static int set(struct settings *s, int got, const char *value)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .given = false };
-	const char *value;
-	int got, exit;
+	int exit;
 
 	if (argc > 1 && !strcmp(argv[1], "simulate"))
 		return self->sub->run(self->sub, argc - 1, argv + 1);
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		exit = set(&s, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &s);
+	if (exit != OPT_END)
+		return exit;
 	if (argc != optind)
 		return out_usage_error("headroom takes no file, '%s' given; "
 			"the value of --gpus is joined by =; see kvplan "

@@ -69,8 +69,9 @@ static int set_cap(struct simulate_settings *s, const char *value)
 	return KVP_EXIT_YES;
 }
 
-static int set(struct arguments *a, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct arguments *a = settings;
 	struct simulate_settings *s = &a->settings;
 
 	switch (got) {
@@ -207,18 +208,11 @@ static int simulate(const struct simulate_settings *settings)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct arguments a = { .settings = { .decode = { .steps = 256 } } };
-	const char *value;
-	int got, exit;
+	int exit;
 
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		exit = set(&a, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &a);
+	if (exit != OPT_END)
+		return exit;
 	if (argc != optind)
 		return out_usage_error("simulate takes no file, %d given; see "
 			"kvplan headroom simulate --help", argc - optind);

@@ -127,8 +127,9 @@ static int set_number(struct settings *s, int got, const char *value)
 			  number[got]);
 }
 
-static int set(struct settings *s, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct settings *s = settings;
 	struct kvp_import_options *o = &s->options;
 
 	switch (got) {
@@ -221,19 +222,12 @@ static int import(const struct settings *s)
 static int run(const struct command *self, int argc, char **argv)
 {
 	static struct settings s;	/* STAGES_MAX is much for a stack */
-	const char *value;
-	int got, exit;
+	int exit;
 
 	kvp_import_options_init(&s.options);
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		exit = set(&s, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &s);
+	if (exit != OPT_END)
+		return exit;
 	if (s.list && argc == optind)
 		return list_families();
 	if (argc - optind != 1 || s.list)

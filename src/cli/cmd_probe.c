@@ -60,8 +60,10 @@ static void counting(void *cookie, uint64_t entries)
 	c->shown = true;
 }
 
-static int set(struct settings *s, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct settings *s = settings;
+
 	switch (got) {
 	case GPUS:
 		s->gpus = true;
@@ -134,18 +136,11 @@ static int probe(struct settings *s)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .gpus = false };
-	const char *value;
-	int got, exit;
+	int exit;
 
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		exit = set(&s, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &s);
+	if (exit != OPT_END)
+		return exit;
 	if (argc != optind)
 		return out_usage_error("probe takes no file, %d given; the "
 			"value of --gpus is joined by =; see kvplan probe "

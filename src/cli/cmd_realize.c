@@ -146,8 +146,10 @@ static int set_file(const char **file, const char *option, const char *value)
 	return KVP_EXIT_YES;
 }
 
-static int set(struct realize_settings *s, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct realize_settings *s = settings;
+
 	switch (got) {
 	case HOST:
 		s->host = true;
@@ -307,21 +309,14 @@ static int realize_one(struct realize_settings *s, const char *path)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct realize_settings s = { 0 };
-	const char *value;
-	int got, exit;
+	int exit;
 
 	kvp_verify_options_init(&s.rules);
 	/* The rule counts the whole node, preflight the ranks asked for. */
 	s.rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		exit = set(&s, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &s);
+	if (exit != OPT_END)
+		return exit;
 	if (s.host && s.gpus)
 		return out_usage_error("--host and --gpus contradict; give "
 				       "one of them");

@@ -115,8 +115,10 @@ static int set_cap(struct size_settings *s, const char *value)
 	return exit;
 }
 
-static int set(struct size_settings *s, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct size_settings *s = settings;
+
 	switch (got) {
 	case FREE:
 		return set_free(&s->memory, value);
@@ -194,18 +196,11 @@ static int check(const struct size_settings *s)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct size_settings s = { .snapshots = KVP_UNSTATED };
-	const char *value;
-	int got, exit;
+	int exit;
 
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		exit = set(&s, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &s);
+	if (exit != OPT_END)
+		return exit;
 	if (argc - optind != 1)
 		return out_usage_error("size takes one geometry, %d given; "
 			"the values of --gpus and --reserve-cache are joined "

@@ -154,8 +154,10 @@ static int set_format(struct verify_settings *s, const char *value)
 }
 
 /* One option; KVP_EXIT_YES to go on. */
-static int set(struct verify_settings *s, int got, const char *value)
+static int set(void *settings, int got, const char *value)
 {
+	struct verify_settings *s = settings;
+
 	switch (got) {
 	case FORMAT:
 		return set_format(s, value);
@@ -177,6 +179,9 @@ static int set(struct verify_settings *s, int got, const char *value)
 		return set_rule(s, "warn", value, KVP_WARNING);
 	case ERROR:
 		return set_rule(s, "error", value, KVP_ERROR);
+	case LIST_RULES:
+		s->list_rules = true;
+		return KVP_EXIT_YES;
 	default:
 		return KVP_EXIT_INPUT;
 	}
@@ -188,21 +193,14 @@ static int run(const struct command *self, int argc, char **argv)
 	static char *standard[] = { standard_input };
 	struct verify_settings s = { .merge = KVP_MERGE_ROW };
 	struct kvp_error err = { 0 };
-	const char *value;
-	int got, exit;
+	int exit;
 
 	kvp_verify_options_init(&s.rules);
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END) {
-		if (got == HELP) {
-			opt_help(self);
-			return KVP_EXIT_YES;
-		}
-		if (got == LIST_RULES)
-			return list_rules();
-		exit = set(&s, got, value);
-		if (exit)
-			return exit;
-	}
+	exit = opt_read(self, argc, argv, set, &s);
+	if (exit != OPT_END)
+		return exit;
+	if (s.list_rules)
+		return list_rules();
 	if (limits_load(&s.limits, s.limits_path, &err))
 		return out_error(&err);
 	if (s.limits_path)

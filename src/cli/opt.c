@@ -77,6 +77,26 @@ void opt_help(const struct command *command)
 	}
 }
 
+int opt_read(const struct command *command, int argc, char **argv,
+	     opt_set *set, void *settings)
+{
+	const char *value;
+	int got, exit;
+
+	while ((got = opt_next(command, argc, argv, &value)) != OPT_END) {
+		if (got == OPT_BAD)
+			return KVP_EXIT_INPUT;
+		if (!strcmp(command->opts[got].name, "help")) {
+			opt_help(command);
+			return KVP_EXIT_YES;
+		}
+		exit = set(settings, got, value);
+		if (exit)
+			return exit;
+	}
+	return OPT_END;
+}
+
 int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 {
 	const char *given = value;

@@ -9,6 +9,7 @@
 
 struct verify_settings {
 	bool json;
+	bool list_rules;	/* print them and stop */
 	enum kvp_merge merge;
 	struct kvp_verify_options rules;
 	const char *limits_path;	/* NULL: none */
