@@ -62,6 +62,14 @@ void strbuf_u64(struct strbuf *b, uint64_t value)
 	strbuf_add(b, digits + at, sizeof(digits) - at);
 }
 
+void strbuf_u64_or_null(struct strbuf *b, bool known, uint64_t value)
+{
+	if (known)
+		strbuf_u64(b, value);
+	else
+		strbuf_str(b, "null");
+}
+
 void strbuf_numbers(struct strbuf *b, const uint64_t *numbers, size_t count)
 {
 	size_t i;

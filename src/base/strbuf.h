@@ -21,6 +21,8 @@ struct strbuf {
 void strbuf_add(struct strbuf *b, const char *text, size_t len);
 void strbuf_str(struct strbuf *b, const char *text);
 void strbuf_u64(struct strbuf *b, uint64_t value);
+/* The number, or null where it is not known. */
+void strbuf_u64_or_null(struct strbuf *b, bool known, uint64_t value);
 /* "[1,2,3]" */
 void strbuf_numbers(struct strbuf *b, const uint64_t *numbers, size_t count);
 void strbuf_printf(struct strbuf *b, const char *format, ...) KVP_PRINTF(2, 3);

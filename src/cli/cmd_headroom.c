@@ -47,10 +47,7 @@ static void member(struct strbuf *b, const char *key, bool known,
 		   uint64_t value)
 {
 	strbuf_printf(b, ",\n\"%s\":", key);
-	if (known)
-		strbuf_u64(b, value);
-	else
-		strbuf_str(b, "null");
+	strbuf_u64_or_null(b, known, value);
 }
 
 static void write_json(struct strbuf *b, const struct headroom *h)

@@ -90,34 +90,37 @@ static int plan_one(struct settings *s)
 	return code ? out_error(&err) : exit;
 }
 
+static int set(void *settings, int got, const char *value)
+{
+	struct settings *s = settings;
+
+	switch (got) {
+	case OUTPUT:
+		s->output = value;
+		return KVP_EXIT_YES;
+	case LIMITS:
+		s->limits_path = value;
+		return KVP_EXIT_YES;
+	case MERGE:
+		if (kvp_merge_find(value, &s->merge))
+			return out_usage_error("--merge=%s: must be none, row "
+					       "or span", value);
+		return KVP_EXIT_YES;
+	case QUIET:
+		s->quiet = true;
+		return KVP_EXIT_YES;
+	default:
+		return KVP_EXIT_INPUT;
+	}
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .merge = KVP_MERGE_ROW };
-	const char *value;
-	int got;
+	int exit = opt_read(self, argc, argv, set, &s);
 
-	while ((got = opt_next(self, argc, argv, &value)) != OPT_END)
-		switch (got) {
-		case OUTPUT:
-			s.output = value;
-			break;
-		case LIMITS:
-			s.limits_path = value;
-			break;
-		case MERGE:
-			if (kvp_merge_find(value, &s.merge))
-				return out_usage_error("--merge=%s: must be "
-					"none, row or span", value);
-			break;
-		case QUIET:
-			s.quiet = true;
-			break;
-		case HELP:
-			opt_help(self);
-			return KVP_EXIT_YES;
-		default:
-			return KVP_EXIT_INPUT;
-		}
+	if (exit != OPT_END)
+		return exit;
 	if (argc - optind != 1)
 		return out_usage_error("plan takes one geometry, %d given; "
 			"usage: kvplan plan %s", argc - optind, self->usage);

@@ -71,10 +71,8 @@ static void member(struct strbuf *t, const char *name, uint64_t value)
 static void member_if(struct strbuf *t, const char *name, bool there,
 		      uint64_t value)
 {
-	if (there)
-		member(t, name, value);
-	else
-		strbuf_printf(t, "\"%s\":null", name);
+	strbuf_printf(t, "\"%s\":", name);
+	strbuf_u64_or_null(t, there, value);
 }
 
 static void begin_json(struct simulation *s)

@@ -200,10 +200,7 @@ static void member(struct strbuf *b, const char *key, bool known,
 		   uint64_t value)
 {
 	strbuf_printf(b, ",\n\"%s\":", key);
-	if (known)
-		strbuf_u64(b, value);
-	else
-		strbuf_str(b, "null");
+	strbuf_u64_or_null(b, known, value);
 }
 
 static void write_budget(struct strbuf *b, const struct size_answer *a,
@@ -253,10 +250,7 @@ static void write_headroom(struct strbuf *b, const struct sizing *each)
 	strbuf_str(b, "{\"free_bytes\":");
 	strbuf_u64(b, h->free_bytes);
 	strbuf_str(b, ",\"cap_bytes\":");
-	if (h->bounded)
-		strbuf_u64(b, h->cap_bytes);
-	else
-		strbuf_str(b, "null");
+	strbuf_u64_or_null(b, h->bounded, h->cap_bytes);
 	strbuf_str(b, "}");
 }
 

@@ -6,23 +6,13 @@
 #include "base/error.h"
 #include "base/u64.h"
 #include "model/model.h"
+#include "model/number.h"
 
 static int too_large(const struct json_at *at, const char *what,
 		     struct kvp_error *err)
 {
 	return json_fail(at, err, KVP_EINPUT,
 		"%s is more than 9007199254740991 (2^53 - 1)", what);
-}
-
-/* a * b, when a plan can state it. */
-static bool product(uint64_t a, uint64_t b, uint64_t *out)
-{
-	return u64_mul(a, b, out) && *out <= KVP_NUMBER_MAX;
-}
-
-static bool sum(uint64_t a, uint64_t b, uint64_t *out)
-{
-	return u64_add(a, b, out) && *out <= KVP_NUMBER_MAX;
 }
 
 static int check_planes(const struct kvp_geometry *g,
@@ -32,9 +22,9 @@ static int check_planes(const struct kvp_geometry *g,
 	size_t i;
 
 	for (i = 0; i < g->nplanes; i++) {
-		if (!product(g->pages, g->planes[i].bytes_per_page, &bytes) ||
+		if (!number_mul(g->pages, g->planes[i].bytes_per_page, &bytes) ||
 		    !u64_round_up(bytes, g->granularity, &bytes) ||
-		    !sum(total, bytes, &total))
+		    !number_add(total, bytes, &total))
 			return json_fail(at, err, KVP_EINPUT,
 				"plane %zu (%s): pages * bytes_per_page = "
 				"%llu * %llu, summed over the planes, is more "
@@ -58,7 +48,7 @@ static int check_rows(const struct kvp_geometry *g,
 			"execution_rows + snapshot_rows = %llu, must be at "
 			"most %llu", (unsigned long long)rows,
 			(unsigned long long)KVP_ROWS_MAX);
-	if (!product(rows, g->row_stride, &bytes) ||
+	if (!number_mul(rows, g->row_stride, &bytes) ||
 	    !u64_round_up(bytes, g->granularity, &bytes) ||
 	    bytes > KVP_NUMBER_MAX)
 		return too_large(&places->rows, "rows * row_stride", err);
@@ -73,16 +63,16 @@ static int check_products(const struct kvp_geometry *g,
 	uint64_t value, total = 0;
 	size_t i;
 
-	if (!product(g->tile_granules, g->granularity, &value))
+	if (!number_mul(g->tile_granules, g->granularity, &value))
 		return too_large(root, "tile_granules * granularity", err);
-	if (!product(g->pages, g->page_tokens, &value) ||
-	    !product(value, g->dcp_group_size, &value))
+	if (!number_mul(g->pages, g->page_tokens, &value) ||
+	    !number_mul(value, g->dcp_group_size, &value))
 		return too_large(root, "pages * page_tokens * dcp_group_size",
 				 err);
-	if (!product(g->pages, g->page_overhead_bytes, &value))
+	if (!number_mul(g->pages, g->page_overhead_bytes, &value))
 		return too_large(root, "pages * page_overhead_bytes", err);
 	for (i = 0; i < g->nstatics; i++)
-		if (!sum(total, g->statics[i].bytes, &total))
+		if (!number_add(total, g->statics[i].bytes, &total))
 			return too_large(&places->statics,
 					 "the sum of all bytes", err);
 	return KVP_OK;

@@ -30,9 +30,6 @@ void headroom_write(struct strbuf *b, const struct kvp_headroom *h)
 	strbuf_str(b, "{\"free_bytes\":");
 	strbuf_u64(b, h->free_bytes);
 	strbuf_str(b, ",\"cap_bytes\":");
-	if (h->bounded)
-		strbuf_u64(b, h->cap_bytes);
-	else
-		strbuf_str(b, "null");
+	strbuf_u64_or_null(b, h->bounded, h->cap_bytes);
 	strbuf_str(b, "}");
 }

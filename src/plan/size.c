@@ -13,18 +13,8 @@
 
 #include "base/error.h"
 #include "base/u64.h"
+#include "model/number.h"
 #include "plan/work.h"
-
-/* a * b and a + b, where a document can state them. */
-static bool product(uint64_t a, uint64_t b, uint64_t *out)
-{
-	return u64_mul(a, b, out) && *out <= KVP_NUMBER_MAX;
-}
-
-static bool sum(uint64_t a, uint64_t b, uint64_t *out)
-{
-	return u64_add(a, b, out) && *out <= KVP_NUMBER_MAX;
-}
 
 /* What does not depend on the pages. */
 static int measure_fixed(struct kvp_size *s, const struct kvp_geometry *g,
@@ -36,14 +26,14 @@ static int measure_fixed(struct kvp_size *s, const struct kvp_geometry *g,
 	for (i = 0; i < g->nstatics; i++)
 		if (!u64_round_up(g->statics[i].bytes, g->granularity,
 				  &bytes) ||
-		    !sum(s->static_bytes, bytes, &s->static_bytes))
+		    !number_add(s->static_bytes, bytes, &s->static_bytes))
 			return kvp_error_set(err, KVP_ELIMIT,
 				"/static: the bytes of all items, each "
 				"rounded up to the granularity, %" PRIu64
 				", are more than 9007199254740991 (2^53 - 1); "
 				"a smaller granularity makes them fewer",
 				g->granularity);
-	if (!product(g->execution_rows, g->row_stride, &bytes) ||
+	if (!number_mul(g->execution_rows, g->row_stride, &bytes) ||
 	    !u64_round_up(bytes, g->granularity, &s->dedicated_bytes) ||
 	    s->dedicated_bytes > KVP_NUMBER_MAX)
 		return kvp_error_set(err, KVP_ELIMIT, "/execution_rows: "
@@ -66,17 +56,17 @@ static bool measure(struct kvp_size *s, const struct kvp_geometry *g,
 	s->pages = pages;
 	s->page_bytes = 0;
 	for (i = 0; i < g->nplanes; i++) {
-		if (!product(pages, g->planes[i].bytes_per_page, &bytes))
+		if (!number_mul(pages, g->planes[i].bytes_per_page, &bytes))
 			return false;
 		s->page_bytes += bytes;
 		if (!u64_round_up(bytes, g->granularity, &bytes) ||
-		    !sum(planes, bytes, &planes))
+		    !number_add(planes, bytes, &planes))
 			return false;
 	}
 	s->rounding_bytes = planes - s->page_bytes;
-	if (!product(pages, g->page_tokens, &s->kv_tokens) ||
-	    !product(s->kv_tokens, g->dcp_group_size, &s->kv_tokens) ||
-	    !product(pages, g->page_overhead_bytes, &s->overhead_bytes))
+	if (!number_mul(pages, g->page_tokens, &s->kv_tokens) ||
+	    !number_mul(s->kv_tokens, g->dcp_group_size, &s->kv_tokens) ||
+	    !number_mul(pages, g->page_overhead_bytes, &s->overhead_bytes))
 		return false;
 	/* Four terms below 2^53 do not overflow. */
 	s->used_bytes = planes + s->dedicated_bytes + s->static_bytes +
@@ -124,7 +114,7 @@ static uint64_t fewest_pages(const struct kvp_size *s,
 	uint64_t low = 1, high = most_pages(s, g, KVP_NUMBER_MAX), mid, need;
 
 	if (!u64_add(rows, g->execution_rows, &need) || need > KVP_ROWS_MAX ||
-	    !product(need, g->row_stride, &need) ||
+	    !number_mul(need, g->row_stride, &need) ||
 	    s->dedicated_bytes + aliased_bytes(g, high) < need)
 		return 0;
 	while (low < high) {

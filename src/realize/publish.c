@@ -60,10 +60,7 @@ static void write_headroom(struct strbuf *b, const struct kvp_realization *r,
 	strbuf_str(b, ",\"headroom\":{\"free_bytes\":");
 	strbuf_u64(b, left);
 	strbuf_str(b, ",\"cap_bytes\":");
-	if (cap.bounded)
-		strbuf_u64(b, cap.bytes);
-	else
-		strbuf_str(b, "null");
+	strbuf_u64_or_null(b, cap.bounded, cap.bytes);
 	strbuf_str(b, ",\"term\":");
 	strbuf_json_string(b, kvp_cap_term_name(cap.term));
 	strbuf_str(b, "}");
