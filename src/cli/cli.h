@@ -45,15 +45,9 @@ extern const struct command cmd_verify;
 
 /* opt.c */
 
-enum { OPT_END = -1, OPT_BAD = -2 };
+/* Not a status: operands begin at optind. */
+enum { OPT_END = -1 };
 
-/*
- * The next option of argv as an index into the command's table, its
- * argument in *value; OPT_END when operands begin at optind, OPT_BAD after
- * an error was printed.
- */
-int opt_next(const struct command *command, int argc, char **argv,
-	     const char **value);
 void opt_help(const struct command *command);
 
 /* Take an option into the settings.  KVP_EXIT_YES or another status. */
@@ -94,6 +88,13 @@ int geometry_load_unsized(struct kvp_geometry *g, const char *path,
  * KVP_EXIT_YES or, after a message, KVP_EXIT_INPUT.
  */
 int override_load(struct kvp_cap_override *o, const char *option_value);
+
+/* Is a cap reached before memory runs out?  As the rule headroom has it. */
+static inline bool cap_is_reached(bool bounded, uint64_t cap_bytes,
+				  uint64_t free_bytes)
+{
+	return bounded && cap_bytes <= free_bytes / 2;
+}
 
 /* A cap that is never reached is what the policy is there to avoid. */
 void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);

@@ -59,7 +59,7 @@ void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes)
 	if (!cap->bounded)
 		out_warning("without a cap the cache grows until memory runs "
 			    "out");
-	else if (cap->bytes > free_bytes / 2)
+	else if (!cap_is_reached(true, cap->bytes, free_bytes))
 		out_warning("a cap of %s bytes is more than half of the %s "
 			    "that are free: memory may run out before "
 			    "anything is evicted",

@@ -11,12 +11,20 @@
 #include "base/bytes.h"
 #include "cli/cli.h"
 
+/* Beside OPT_END. */
+#define OPT_BAD (-2)
+
 #define OPTS_MAX 24
 /* Values getopt_long() returns for the rows of the table. */
 #define FIRST 256
 
-int opt_next(const struct command *command, int argc, char **argv,
-	     const char **value)
+/*
+ * The next option of argv as an index into the command's table, its
+ * argument in *value; OPT_END when operands begin at optind, OPT_BAD after
+ * an error was printed.
+ */
+static int opt_next(const struct command *command, int argc, char **argv,
+		    const char **value)
 {
 	struct option longs[OPTS_MAX + 1] = { { 0 } };
 	char letters[2 * OPTS_MAX + 2] = ":";

@@ -54,7 +54,7 @@ static void warn_headroom(const struct kvp_realization *r,
 
 	cap_warn(&cap, left);
 	if (s->gpus && plan->has_headroom && plan->headroom.bounded &&
-	    plan->headroom.cap_bytes > left / 2)
+	    !cap_is_reached(true, plan->headroom.cap_bytes, left))
 		out_warning("the plan states a cap of %s bytes, and %s are "
 			    "free beside rank %u: more than half of it is not "
 			    "reached before memory runs out; size again with "

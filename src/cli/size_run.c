@@ -99,8 +99,9 @@ static int warn(const struct sizing *each, const struct size_settings *s,
 	const struct kvp_headroom *h = &row->headroom;
 
 	if (s->nlimits > 1 &&
-	    (each->entries[KVP_MERGE_ROW] > row->summary.limit || !h->bounded ||
-	     h->cap_bytes > h->free_bytes / 2 || lacks_rows(s, &each->size)))
+	    (each->entries[KVP_MERGE_ROW] > row->summary.limit ||
+	     !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes) ||
+	     lacks_rows(s, &each->size)))
 		fprintf(stderr, "kvplan: note: with memory limit %s:\n",
 			each->limit);
 	warn_rows(s, g, &each->size);

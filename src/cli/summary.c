@@ -180,8 +180,8 @@ static void warn_headroom(const struct kvp_plan *plan)
 {
 	const struct kvp_headroom *h = &plan->headroom;
 
-	if (plan->has_headroom && (!h->bounded ||
-				   h->cap_bytes > h->free_bytes / 2))
+	if (plan->has_headroom &&
+	    !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes))
 		out_warning("headroom: cap_bytes is %s, at most half of "
 			"free_bytes, %s, can be reached before memory runs out",
 			h->bounded ? N(h->cap_bytes) : "null",

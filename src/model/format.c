@@ -16,14 +16,17 @@ static int read_format(const struct json_at *at, struct json_at *format,
 	struct json_at type;
 	int code = json_member(at, "format", format, err);
 
+	if (code || format->p)
+		return code ? code : json_choice(format, formats, 2, which,
+						 err);
+	/* Looking past every key is for an error's sake alone. */
+	code = json_member(at, "model_type", &type, err);
 	if (!code)
-		code = json_member(at, "model_type", &type, err);
-	if (!code && !format->p)
 		code = json_fail(format, err, KVP_EINPUT,
 			"missing; \"" KVP_GEOMETRY_FORMAT "\" or \""
 			KVP_PLAN_FORMAT "\" says what this is%s", type.p ?
 			"; a model's config.json goes to kvplan import" : "");
-	return code ? code : json_choice(format, formats, 2, which, err);
+	return code;
 }
 
 int format_check(const struct json_at *at, const char *wanted,
