@@ -1,6 +1,7 @@
 /*
  * The fingerprint of a plan: every field in a fixed order, mixed one by
- * one, so that padding between fields does not count.
+ * one, so that padding between fields does not count.  A test compares the
+ * fields with the members in the headers.
  */
 #include <string.h>
 
@@ -63,6 +64,7 @@ static void mix_planes(uint64_t *h, const struct kvp_geometry *g)
 		mix_text(h, g->planes[i].name);
 		mix(h, g->planes[i].bytes_per_page);
 		mix(h, g->planes[i].alias);
+		mix(h, g->planes[i].has_address);
 		mix(h, g->planes[i].address);
 	}
 }

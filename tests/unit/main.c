@@ -15,6 +15,7 @@ int main(void)
 		json_at_suite, number_suite, geometry_suite,
 		geometry_error_suite, base_chunks_suite, compare_suite,
 		plan_suite, pack_suite, layout_suite, verify_suite,
+		fingerprint_suite,
 		alias_check_suite,
 		backend_host_suite, host_pool_suite, backend_fault_suite,
 		owners_suite,

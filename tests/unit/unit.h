@@ -27,6 +27,7 @@ Suite *plan_suite(void);
 Suite *pack_suite(void);
 Suite *layout_suite(void);
 Suite *verify_suite(void);
+Suite *fingerprint_suite(void);
 Suite *alias_check_suite(void);
 Suite *backend_host_suite(void);
 Suite *host_pool_suite(void);
