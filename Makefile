@@ -42,7 +42,7 @@ SO      := $(B)/libkvplan.so.$(SOVERSION)
 MAP     := src/libkvplan.map
 MAN     := $(sort $(wildcard man/*))
 
-.PHONY: FORCE all deps demo test bench headers layers symbols sizes man install uninstall clean help
+.PHONY: FORCE all deps demo test bench headers layers symbols fields sizes man install uninstall clean help
 .DELETE_ON_ERROR:
 all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
 ifeq ($(CUDA_INC),)
@@ -109,6 +109,8 @@ layers: all                     ## no include against the arrows
 	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
 symbols: all                    ## the shared library exports the public headers, no more
 	$(Q)sh tests/gates/symbols.sh $(SO) $(MAP)
+fields:                         ## tests cover all members and functions of the plan
+	$(Q)sh tests/gates/fields.sh
 sizes:                          ## report file and function sizes, refuse the too large
 	$(Q)sh tests/gates/sizes.sh
 man:                            ## lint the manual

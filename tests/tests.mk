@@ -14,7 +14,7 @@ BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
 .PHONY: unit gpu
-test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) $(GPU) headers layers symbols sizes man   ## everything that needs no GPU
+test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) $(GPU) headers layers symbols fields sizes man   ## everything that needs no GPU
 	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
 unit: $(UNIT)                   ## the unit tests alone
 	$(Q)$(UNIT)

@@ -85,7 +85,7 @@ struct kvp_plan {
 	bool has_headroom;
 };
 
-/* "none", "row", "span". */
+/* "none", "row", "span"; "?" for a value that is no mode. */
 const char *kvp_merge_name(enum kvp_merge merge);
 
 /* The mode of that name.  Returns KVP_OK or KVP_EINPUT. */
@@ -103,7 +103,9 @@ int kvp_plan_read(struct kvp_plan *plan, const char *source, const char *text,
 /*
  * Write a plan as JSON, one chunk, one row, one rank to a line.  *text is
  * zero-terminated, *len does not count the zero; give it back with free().
- * On failure *text is NULL.  Errors: KVP_ENOMEM.
+ * On failure *text is NULL.  A plan that is wrong is written as it is; only
+ * what has no JSON is refused.  Errors: KVP_EINPUT for a mode that is none
+ * and for a row that points beyond the spans; KVP_ENOMEM.
  */
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 		   struct kvp_error *err);

@@ -110,16 +110,18 @@ struct kvp_realization;
 
 /*
  * Table entries a realization of these ranks needs: their chunks, aliases
- * and static storage for the readers among them, and static_entries.  The
- * ranks must be the plan's.
+ * and static storage for the readers among them, and static_entries.  0 where
+ * the options ask for no rank or for ranks that the plan does not have, or
+ * where the plan does not list the access of every rank.
  */
 uint64_t kvp_realize_entries(const struct kvp_plan *plan,
 			     const struct kvp_realize_options *options);
 
 /*
- * Realize a plan.  `verdict` must be a good one, reached for this very plan
- * and unchanged since; anything else is refused before the first call.
- * plan and backend must outlive the realization.
+ * Realize a plan.  `verdict` must be realizable, see
+ * kvp_verdict_is_realizable(), and reached for this very plan, unchanged
+ * since; anything else is refused before the first call, and before the plan
+ * is relied on in any way.  plan and backend must outlive the realization.
  *
  * On success *r holds everything until kvp_realization_free().  On failure
  * *r is NULL and everything is undone:

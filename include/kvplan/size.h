@@ -137,7 +137,10 @@ struct kvp_concurrency {
 };
 
 struct kvp_plan;
-/* tokens >= 1.  On failure *c is zeroed.  Errors: KVP_ENOMEM. */
+/*
+ * On failure *c is zeroed.  Errors: KVP_EINPUT for 0 tokens and where a row
+ * names pages that the geometry does not have; KVP_ENOMEM.
+ */
 int kvp_size_concurrency(struct kvp_concurrency *c,
 			 const struct kvp_plan *plan, uint64_t tokens,
 			 struct kvp_error *err);

@@ -83,6 +83,22 @@ void kvp_verify_options_init(struct kvp_verify_options *options);
 const char *kvp_rule_name(enum kvp_rule rule);
 const char *kvp_rule_statement(enum kvp_rule rule);
 
+/*
+ * True for the rules that a realization can live with breaking, once they
+ * are lowered to warnings: no page, row, address, reader or published number
+ * depends on them.
+ *
+ *   entry-limit  counts all ranks of a node; kvp_realize() counts those it
+ *                realizes, and a full table undoes everything
+ *   bound        says how far the plan is from the fewest chunks
+ *   headroom     judges a cap planned before; kvp_realize() reads what is
+ *                really free and caps by that
+ *
+ * Any other rule that is broken means mappings that are wrong or numbers
+ * that are false.  False for a rule that does not exist.
+ */
+bool kvp_rule_is_advisory(enum kvp_rule rule);
+
 /* The rule of that name.  Returns KVP_OK or KVP_EINPUT. */
 int kvp_rule_find(const char *name, enum kvp_rule *rule);
 
@@ -100,7 +116,9 @@ struct kvp_verdict;
  * Cost: O(n log n) in the chunks of one rank.
  *
  * Errors: KVP_ENOMEM; KVP_EINFEASIBLE and KVP_ELIMIT when the plan's own
- * geometry has no base layout, so that nothing can be judged.
+ * geometry has no base layout, and KVP_EINPUT when it is none that
+ * kvp_geometry_read() gives or the mode is none, so that nothing can be
+ * judged.
  */
 int kvp_verify(const struct kvp_plan *plan,
 	       const struct kvp_verify_options *options,
@@ -108,6 +126,12 @@ int kvp_verify(const struct kvp_plan *plan,
 
 /* True when no finding is an error. */
 bool kvp_verdict_ok(const struct kvp_verdict *verdict);
+
+/*
+ * True when kvp_realize() takes it: no finding is an error, and all findings
+ * are of advisory rules.  Lowering any other rule does not help.
+ */
+bool kvp_verdict_is_realizable(const struct kvp_verdict *verdict);
 
 /* True when the verdict was reached for this plan, unchanged since. */
 bool kvp_verdict_is_for(const struct kvp_verdict *verdict,

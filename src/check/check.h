@@ -53,6 +53,13 @@ void check_report_limit(struct check *c, enum kvp_place place, uint64_t index,
 			const char *what, uint64_t stated,
 			enum kvp_relation relation, uint64_t expected);
 
+/*
+ * geometry_sound.c: is the plan's geometry one that kvp_geometry_read()
+ * could have given, and its mode one?  The rules rely on it.  Errors:
+ * KVP_EINPUT.
+ */
+int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err);
+
 /* Readers and c->truth, worked out from the geometry and the chunk list. */
 int check_truth_make(struct check *c, struct kvp_error *err);
 void check_summary_release(struct kvp_summary *summary);

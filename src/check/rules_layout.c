@@ -12,6 +12,15 @@ static uint64_t end_of(const struct kvp_chunk *chunk)
 	return chunk->offset + chunk->bytes;
 }
 
+/* Within the numbers of a document, so that no sum of two wraps around. */
+static void judge_range(struct check *c, size_t i, const char *what,
+			uint64_t value)
+{
+	if (value > KVP_NUMBER_MAX)
+		check_report_limit(c, KVP_AT_CHUNK, i, what, value,
+				   KVP_AT_MOST, KVP_NUMBER_MAX);
+}
+
 int check_rule_alignment(struct check *c)
 {
 	uint64_t g = c->geometry->granularity;
@@ -20,6 +29,11 @@ int check_rule_alignment(struct check *c)
 	for (i = 0; i < c->plan->nchunks; i++) {
 		const struct kvp_chunk *chunk = &c->plan->chunks[i];
 
+		judge_range(c, i, "begins at byte", chunk->offset);
+		judge_range(c, i, "has bytes", chunk->bytes);
+		if (chunk->arena != KVP_UNALIASED)
+			judge_range(c, i, "begins in the arena at byte",
+				    chunk->arena);
 		if (chunk->offset & (g - 1))
 			check_report(c, KVP_AT_CHUNK, i, "begins at byte",
 				     chunk->offset, chunk->offset & ~(g - 1));

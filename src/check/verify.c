@@ -16,9 +16,13 @@ struct kvp_verdict {
 	struct kvp_summary summary;
 	uint64_t fingerprint;	/* of the plan it was reached for */
 	bool ok;
+	bool realizable;
 };
 
 #define BIT(name) (1u << KVP_RULE_##name)
+
+/* The promise is in verify.h. */
+#define ADVISORY (BIT(ENTRY_LIMIT) | BIT(BOUND) | BIT(HEADROOM))
 
 struct rule {
 	const char *name;
@@ -95,6 +99,11 @@ const char *kvp_rule_statement(enum kvp_rule rule)
 {
 	assert((unsigned)rule < KVP_RULES);
 	return rules[rule].statement;
+}
+
+bool kvp_rule_is_advisory(enum kvp_rule rule)
+{
+	return (unsigned)rule < KVP_RULES && ADVISORY >> rule & 1;
 }
 
 int kvp_rule_find(const char *name, enum kvp_rule *rule)
@@ -208,6 +217,9 @@ static int open_check(struct check *c, const struct kvp_plan *plan,
 
 	c->plan = plan;
 	c->geometry = &plan->geometry;
+	rc = check_geometry_sound(plan, err);
+	if (rc)
+		return rc;
 	if (n >= UINT32_MAX)
 		return kvp_error_set(err, KVP_ELIMIT, "too many chunks");
 	rc = check_base_make(&c->base, c->geometry, err);
@@ -283,9 +295,13 @@ static struct kvp_verdict *reach_verdict(struct check *c)
 	if (!v)
 		return NULL;
 	v->fingerprint = plan_fingerprint(c->plan);
-	v->ok = true;
-	for (i = 0; i < c->nfindings; i++)
+	v->ok = v->realizable = true;
+	for (i = 0; i < c->nfindings; i++) {
 		v->ok = v->ok && c->findings[i].severity != KVP_ERROR;
+		v->realizable = v->realizable &&
+				kvp_rule_is_advisory(c->findings[i].rule);
+	}
+	v->realizable = v->realizable && v->ok;
 	v->findings = c->findings;
 	v->nfindings = c->nfindings;
 	v->summary = c->truth;
@@ -327,6 +343,11 @@ done:
 bool kvp_verdict_ok(const struct kvp_verdict *verdict)
 {
 	return verdict->ok;
+}
+
+bool kvp_verdict_is_realizable(const struct kvp_verdict *verdict)
+{
+	return verdict->realizable;
 }
 
 bool kvp_verdict_is_for(const struct kvp_verdict *verdict,

@@ -35,7 +35,8 @@ static const struct opt opts[OPTS] = {
 		    "write every state and call to FILE, one JSON per line" },
 	[HOLD] = { 0, "hold", NULL, false,
 		   "keep everything until SIGINT or SIGTERM" },
-	[WARN] = { 0, "warn", "RULE", false, "findings of RULE are warnings" },
+	[WARN] = { 0, "warn", "RULE", false, "entry-limit, bound or headroom: findings are "
+		   "warnings" },
 	[JSON] = { 0, "json", NULL, false,
 		   "print capacities and access records as JSON" },
 	[HELP] = OPT_HELP,
@@ -123,13 +124,34 @@ static int set_check(struct realize_settings *s, const char *value)
 	return KVP_EXIT_YES;
 }
 
+/* "entry-limit, bound, headroom": the rules that --warn may name. */
+static void list_advisory(char *text, size_t size)
+{
+	size_t used = 0;
+	unsigned i;
+
+	for (i = 0; i < KVP_RULES && used < size; i++)
+		if (kvp_rule_is_advisory((enum kvp_rule)i))
+			used += (size_t)snprintf(text + used, size - used,
+				"%s%s", used ? ", " : "",
+				kvp_rule_name((enum kvp_rule)i));
+}
+
 static int set_warn(struct realize_settings *s, const char *value)
 {
 	enum kvp_rule rule;
+	char names[128];
 
 	if (kvp_rule_find(value, &rule))
 		return out_usage_error("--warn=%s: no such rule; kvplan verify "
 				       "--list-rules names them", value);
+	list_advisory(names, sizeof(names));
+	if (!kvp_rule_is_advisory(rule))
+		return out_usage_error("--warn=%s: a plan that breaks this "
+			"rule has wrong mappings or false numbers and is not "
+			"realized; realize lowers only %s. kvplan verify "
+			"--warn=%s judges the other rules", value, names,
+			value);
 	s->rules.severity[rule] = KVP_WARNING;
 	if (rule == KVP_RULE_ENTRY_LIMIT)
 		s->options.over_limit = true;

@@ -1,10 +1,13 @@
 /*
- * The plan as a noun: its modes' names, and giving it back.
+ * The plan as a noun: its modes' names, whether its rows are sound, and
+ * giving it back.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <kvplan/plan.h>
+#include "base/error.h"
+#include "model/plan_view.h"
 
 static const char *const merge_names[] = {
 	[KVP_MERGE_NONE] = "none",
@@ -14,7 +17,8 @@ static const char *const merge_names[] = {
 
 const char *kvp_merge_name(enum kvp_merge merge)
 {
-	return merge_names[merge];
+	return (size_t)merge < sizeof(merge_names) / sizeof(*merge_names) ?
+		merge_names[merge] : "?";
 }
 
 int kvp_merge_find(const char *name, enum kvp_merge *merge)
@@ -27,6 +31,42 @@ int kvp_merge_find(const char *name, enum kvp_merge *merge)
 			return KVP_OK;
 		}
 	return KVP_EINPUT;
+}
+
+static bool row_is_sound(const struct kvp_plan *plan, size_t row)
+{
+	const struct kvp_row *r = &plan->rows[row];
+	const struct kvp_span *span;
+	uint64_t from = 0;
+	size_t i;
+
+	if (r->row != row || !row_has_spans(plan, r))
+		return false;
+	span = row_spans(plan, r);
+	for (i = 0; i < r->count; i++) {
+		if (span[i].first < from || span[i].first >= span[i].end ||
+		    span[i].end > plan->geometry.pages)
+			return false;
+		from = span[i].end;
+	}
+	return true;
+}
+
+int plan_check_rows(const struct kvp_plan *plan, struct kvp_error *err)
+{
+	size_t row;
+
+	if (plan->nrows > KVP_ROWS_MAX)
+		return kvp_error_set(err, KVP_EINPUT,
+				     "%zu rows, at most %" PRIu64,
+				     plan->nrows, KVP_ROWS_MAX);
+	for (row = 0; row < plan->nrows; row++)
+		if (!row_is_sound(plan, row))
+			return kvp_error_set(err, KVP_EINPUT,
+				"rows[%zu]: not ascending ranges of the %"
+				PRIu64 " pages of row %zu", row,
+				plan->geometry.pages, row);
+	return KVP_OK;
 }
 
 void kvp_plan_release(struct kvp_plan *plan)

@@ -3,6 +3,7 @@
  * between two plans reads.
  */
 #include "model/model.h"
+#include "model/plan_view.h"
 
 static void write_rows(struct strbuf *b, const struct kvp_plan *plan)
 {
@@ -16,7 +17,7 @@ static void write_rows(struct strbuf *b, const struct kvp_plan *plan)
 		strbuf_u64(b, row->row);
 		strbuf_str(b, ",\"pages\":[");
 		for (j = 0; j < row->count; j++) {
-			span = &plan->spans[row->first + j];
+			span = &row_spans(plan, row)[j];
 			strbuf_str(b, j ? ",[" : "[");
 			strbuf_u64(b, span->first);
 			strbuf_str(b, ",");
@@ -66,11 +67,32 @@ static void write_summary(struct strbuf *b, const struct kvp_summary *s)
 	strbuf_str(b, "\n}\n}");
 }
 
+static int check_writable(const struct kvp_plan *plan, struct kvp_error *err)
+{
+	size_t i;
+
+	if ((unsigned)plan->merge > KVP_MERGE_SPAN)
+		return kvp_error_set(err, KVP_EINPUT,
+				     "merge is %d, which is no mode",
+				     (int)plan->merge);
+	for (i = 0; i < plan->nrows; i++)
+		if (!row_has_spans(plan, &plan->rows[i]))
+			return kvp_error_set(err, KVP_EINPUT,
+				"rows[%zu]: spans from %zu on, %zu of them: "
+				"the plan has %zu", i, plan->rows[i].first,
+				plan->rows[i].count, plan->nspans);
+	return KVP_OK;
+}
+
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 		   struct kvp_error *err)
 {
 	struct strbuf b = { 0 };
+	int code = check_writable(plan, err);
 
+	*text = NULL;
+	if (code)
+		return code;
 	strbuf_str(&b, "{\n\"format\":\"" KVP_PLAN_FORMAT "\",\n");
 	strbuf_str(&b, "\"geometry\":");
 	geometry_write_to(&b, &plan->geometry);

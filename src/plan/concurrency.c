@@ -2,7 +2,6 @@
  * How many sequences a plan holds at the same time, and how many snapshot
  * rows beside them: pages are counted once, whatever rows share them.
  */
-#include <assert.h>
 #include <stdlib.h>
 
 #include <kvplan/plan.h>
@@ -156,16 +155,24 @@ int kvp_size_concurrency(struct kvp_concurrency *c,
 {
 	const struct kvp_geometry *g = &plan->geometry;
 	struct cells cells = { 0 };
-	uint64_t spare, taken = 0;
+	uint64_t spare, taken = 0, page = 0;
 	size_t i;
-	int code = cells_make(&cells, plan, err);
+	int code = plan_check_rows(plan, err);
 
-	assert(tokens);
 	*c = (struct kvp_concurrency){ 0 };
+	if (!code && (!u64_mul(g->page_tokens, g->dcp_group_size, &page) ||
+		      !page || !tokens))
+		code = kvp_error_set(err, KVP_EINPUT, "sequences of %llu "
+			"tokens in pages of %llu * %llu: all must be at least "
+			"1, and the product less than 2^64",
+			(unsigned long long)tokens,
+			(unsigned long long)g->page_tokens,
+			(unsigned long long)g->dcp_group_size);
+	if (!code)
+		code = cells_make(&cells, plan, err);
 	if (code)
 		goto done;
-	c->pages_each = u64_ceil_div(tokens,
-				     g->page_tokens * g->dcp_group_size);
+	c->pages_each = u64_ceil_div(tokens, page);
 	c->sequences = sequences_in(g, g->pages, c->pages_each);
 	spare = g->pages - c->sequences * c->pages_each;
 	c->rows_beside = rows_within(&cells, plan, spare);

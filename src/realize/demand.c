@@ -3,8 +3,6 @@
  * realized here and the readers among them; what others on the node hold is
  * the geometry's static_entries.
  */
-#include <assert.h>
-
 #include "base/u64.h"
 #include "model/plan_view.h"
 #include "realize/realization.h"
@@ -74,7 +72,8 @@ uint64_t kvp_realize_entries(const struct kvp_plan *plan,
 	uint32_t rank, end = options->first_rank + options->nranks;
 	size_t item;
 
-	assert(end <= g->ranks && end <= plan->naccess);
+	if (!plan_has_ranks(plan, options->first_rank, options->nranks))
+		return 0;
 	for (rank = options->first_rank; rank < end; rank++) {
 		entries += plan->nchunks * readers_here(plan, options, rank) +
 			   owned;

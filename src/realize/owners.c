@@ -27,44 +27,6 @@ struct kvp_owners {
 	bool *row;		/* [rows] owned */
 };
 
-/* Its spans ascend and do not overlap, so that no page counts twice. */
-static bool row_is_sound(const struct kvp_plan *plan, size_t row)
-{
-	const struct kvp_row *r = &plan->rows[row];
-	const struct kvp_span *span;
-	uint64_t from = 0;
-	size_t i;
-
-	if (r->row != row || r->first > plan->nspans ||
-	    r->count > plan->nspans - r->first)
-		return false;
-	span = row_spans(plan, r);
-	for (i = 0; i < r->count; i++) {
-		if (span[i].first < from || span[i].first >= span[i].end ||
-		    span[i].end > plan->geometry.pages)
-			return false;
-		from = span[i].end;
-	}
-	return true;
-}
-
-static int check_rows(const struct kvp_plan *plan, struct kvp_error *err)
-{
-	size_t row;
-
-	if (plan->nrows > KVP_ROWS_MAX)
-		return kvp_error_set(err, KVP_EINPUT,
-				     "%zu rows, at most %" PRIu64,
-				     plan->nrows, KVP_ROWS_MAX);
-	for (row = 0; row < plan->nrows; row++)
-		if (!row_is_sound(plan, row))
-			return kvp_error_set(err, KVP_EINPUT,
-				"rows[%zu]: not ascending ranges of the %"
-				PRIu64 " pages of row %zu", row,
-				plan->geometry.pages, row);
-	return KVP_OK;
-}
-
 int kvp_owners_new(struct kvp_owners **owners, const struct kvp_plan *plan,
 		   struct kvp_error *err)
 {
@@ -72,7 +34,7 @@ int kvp_owners_new(struct kvp_owners **owners, const struct kvp_plan *plan,
 	int code;
 
 	*owners = NULL;
-	code = check_rows(plan, err);
+	code = plan_check_rows(plan, err);
 	if (code)
 		goto done;
 	code = KVP_ENOMEM;

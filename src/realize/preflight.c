@@ -2,6 +2,8 @@
  * Preflight: refuse what cannot succeed before anything is touched, with
  * both numbers and what would work.
  */
+#include <assert.h>
+
 #include "base/error.h"
 #include "base/u64.h"
 #include "realize/realization.h"
@@ -11,18 +13,39 @@ static unsigned long long ull(uint64_t value)
 	return value;
 }
 
-static int check_verdict(const struct kvp_realization *r,
-			 const struct kvp_verdict *verdict,
-			 struct kvp_error *err)
+/* The first finding that a realization cannot live with. */
+static const struct kvp_finding *
+find_obstacle(const struct kvp_verdict *verdict)
 {
-	if (!kvp_verdict_is_for(verdict, r->plan))
+	size_t count, i;
+	const struct kvp_finding *f = kvp_verdict_findings(verdict, &count);
+
+	for (i = 0; i < count; i++)
+		if (f[i].severity == KVP_ERROR ||
+		    !kvp_rule_is_advisory(f[i].rule))
+			return &f[i];
+	return NULL;
+}
+
+int check_verdict(const struct kvp_plan *plan,
+		  const struct kvp_verdict *verdict, struct kvp_error *err)
+{
+	const struct kvp_finding *f;
+	char text[256];
+
+	if (!kvp_verdict_is_for(verdict, plan))
 		return kvp_error_set(err, KVP_EREFUSED,
 			"the verdict is for another plan, or this one changed "
 			"after it was verified; verify it again");
-	if (!kvp_verdict_ok(verdict))
-		return kvp_error_set(err, KVP_EREFUSED, "the plan is not "
-			"verified; kvplan verify says why");
-	return KVP_OK;
+	if (kvp_verdict_is_realizable(verdict))
+		return KVP_OK;
+	f = find_obstacle(verdict);
+	assert(f);
+	kvp_finding_text(f, text, sizeof(text));
+	return kvp_error_set(err, KVP_EREFUSED,
+		"the plan is not verified: %s%s", text,
+		f->severity == KVP_ERROR ? "" : "; lowering this rule to a "
+		"warning does not make the plan fit to be realized");
 }
 
 static int check_node(const struct kvp_realization *r, struct kvp_error *err)
@@ -164,14 +187,11 @@ static int check_entries(const struct kvp_realization *r,
 		ull(need - limit));
 }
 
-int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
-	      struct kvp_error *err)
+int preflight(struct kvp_realization *r, struct kvp_error *err)
 {
 	uint32_t i;
-	int code = check_verdict(r, verdict, err);
+	int code = check_node(r, err);
 
-	if (!code)
-		code = check_node(r, err);
 	if (!code)
 		code = recorded_check(r, err);
 	if (!code)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
+#include "model/plan_view.h"
 #include "realize/realization.h"
 
 /* Chunks by plane, each plane's in the order of the plan. */
@@ -146,9 +147,7 @@ static int check_ranks(const struct kvp_plan *plan,
 		       const struct kvp_realize_options *o,
 		       struct kvp_error *err)
 {
-	if (o->nranks && o->first_rank < plan->geometry.ranks &&
-	    o->nranks <= plan->geometry.ranks - o->first_rank &&
-	    plan->naccess == plan->geometry.ranks)
+	if (plan_has_ranks(plan, o->first_rank, o->nranks))
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EREFUSED,
 		"%u ranks from rank %u on are asked for, the plan has ranks 0 "

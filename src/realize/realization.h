@@ -83,9 +83,14 @@ static inline enum kvp_flags importer_flags(const struct kvp_realization *r)
 		KVP_READ : KVP_READWRITE;
 }
 
-/* preflight.c: may it begin?  Reads, touches nothing. */
-int preflight(struct kvp_realization *r, const struct kvp_verdict *verdict,
-	      struct kvp_error *err);
+/*
+ * preflight.c.  KVP_EREFUSED unless the verdict is for this plan and
+ * realizable.  Nothing of the plan may be relied on before.
+ */
+int check_verdict(const struct kvp_plan *plan,
+		  const struct kvp_verdict *verdict, struct kvp_error *err);
+/* May it begin?  Reads, touches nothing. */
+int preflight(struct kvp_realization *r, struct kvp_error *err);
 
 /* demand.c: what a rank needs, counted for the ranks realized here. */
 uint64_t demand_chunk_entries(const struct kvp_realization *r,

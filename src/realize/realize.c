@@ -387,13 +387,15 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 
 	assert(out && plan && verdict && backend && options);
 	*out = NULL;
-	code = realization_new(&r, plan, backend, options, err);
+	code = check_verdict(plan, verdict, err);
+	if (!code)
+		code = realization_new(&r, plan, backend, options, err);
 	if (!code) {
 		r->caller.entries_total =
 			kvp_realize_entries(plan, &r->options);
 		r->caller.calls_total = demand_calls(r);
 		r->caller.entries = geometry_of(r)->static_entries;
-		code = preflight(r, verdict, err);
+		code = preflight(r, err);
 	}
 	if (!code && options->publish)
 		code = kvp_file_begin(&r->file, options->publish, err);

@@ -189,6 +189,36 @@ host_refusals()
 	says "too few descriptors" "ulimit -n"
 }
 
+# Three rules can be lowered.  All others are refused, however many are
+# named, before the plan is read and a driver is looked for.
+lowered_rules()
+{
+	devices=$1
+	shift
+	for rule in $("$kvplan" verify --list-rules | awk '{ print $1 }'); do
+		plan=tests/rules/$rule.json
+		case $rule in
+		entry-limit | bound | headroom) exit=0 ;;
+		*) exit=2 ;;
+		esac
+		gpus=
+		if [ "$exit" = 0 ] && [ "$devices" ]; then
+			gpus=$devices exit=1	# granules of 4 KiB
+		fi
+		run "lowered, $rule" "$exit" "$@" --ranks=0-1 \
+			--warn="$rule" "$plan"
+		[ "$exit" = 2 ] && says "lowered, $rule" "--warn=$rule: " \
+			"realize lowers only entry-limit, bound, headroom"
+	done
+	gpus=
+	run "lowered, two rules" 2 "$@" --warn=bound --warn=access "$plan"
+	"$kvplan" plan -q layouts/example.json | jq '.access = []' \
+		>"$tmp/bad.json"
+	run "no access, lowered" 2 "$@" --ranks=0-1 --warn=access \
+		--warn=entries "$tmp/bad.json"
+	run "no access" 1 "$@" --ranks=0-1 "$tmp/bad.json"
+}
+
 # --- publishing ---
 
 publish()
@@ -728,6 +758,7 @@ fake=
 host_checks
 host_layouts
 host_refusals
+lowered_rules '' --host
 publish
 publish_killed
 trace
@@ -735,6 +766,7 @@ if [ "$fake" ]; then
 	published_row
 	published_none
 	standin_refusals
+	lowered_rules 4 --gpus
 	standin_addresses
 	standin_some_ranks
 	standin_headroom

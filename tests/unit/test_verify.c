@@ -351,6 +351,69 @@ START_TEST(a_finding_is_cut_to_fit_and_tells_its_length)
 }
 END_TEST
 
+/* offset + bytes is 2^64: a sum that wraps to 0 covers nothing. */
+START_TEST(numbers_that_wrap_are_not_aligned)
+{
+	struct kvp_plan plan = plan_of("", KVP_MERGE_NONE);
+	struct kvp_chunk *last = &plan.chunks[plan.nchunks - 1];
+	const struct kvp_finding *findings;
+	struct kvp_verdict *verdict;
+	size_t count;
+
+	last->bytes = UINT64_MAX - last->offset + 1;
+	verdict = verdict_of(&plan, NULL);
+	findings = kvp_verdict_findings(verdict, &count);
+	ck_assert_uint_ge(count, 1);
+	ck_assert_int_eq(findings->rule, KVP_RULE_ALIGNMENT);
+	ck_assert_int_eq(findings->relation, KVP_AT_MOST);
+	ck_assert_uint_eq(findings->index, plan.nchunks - 1);
+	ck_assert_uint_eq(findings->stated, last->bytes);
+	ck_assert_uint_eq(findings->expected, KVP_NUMBER_MAX);
+	kvp_verdict_free(verdict);
+	kvp_plan_release(&plan);
+}
+END_TEST
+
+START_TEST(three_rules_are_advisory)
+{
+	unsigned i, count = 0;
+
+	for (i = 0; i < KVP_RULES; i++)
+		count += kvp_rule_is_advisory((enum kvp_rule)i);
+	ck_assert_uint_eq(count, 3);
+	ck_assert(kvp_rule_is_advisory(KVP_RULE_ENTRY_LIMIT));
+	ck_assert(kvp_rule_is_advisory(KVP_RULE_BOUND));
+	ck_assert(kvp_rule_is_advisory(KVP_RULE_HEADROOM));
+	ck_assert(!kvp_rule_is_advisory((enum kvp_rule)KVP_RULES));
+	ck_assert(!kvp_rule_is_advisory((enum kvp_rule)-1));
+}
+END_TEST
+
+/* What no document states: a program changed it after reading. */
+START_TEST(a_geometry_that_cannot_be_read_is_not_judged)
+{
+	struct kvp_plan plan = plan_of("", KVP_MERGE_NONE), whole = plan;
+	struct kvp_verdict *verdict = (struct kvp_verdict *)&plan;
+	struct kvp_error err = { 0 };
+
+	plan.geometry.dcp_group_size = 0;
+	ck_assert_int_eq(kvp_verify(&plan, NULL, &verdict, &err), KVP_EINPUT);
+	ck_assert_ptr_null(verdict);
+	ck_assert_ptr_nonnull(strstr(err.text, "dcp_group_size is 0"));
+	plan = whole;
+	plan.geometry.imports[0].rank[0] ^= 64;
+	ck_assert_int_eq(kvp_verify(&plan, NULL, &verdict, &err), KVP_EINPUT);
+	ck_assert_ptr_nonnull(strstr(err.text, "a rank in imports is 64"));
+	plan.geometry.imports[0].rank[0] ^= 64;
+	plan.merge = (enum kvp_merge)3;
+	ck_assert_int_eq(kvp_verify(&plan, NULL, &verdict, &err), KVP_EINPUT);
+	ck_assert_ptr_nonnull(strstr(err.text, "merge is 3"));
+	ck_assert_str_eq(kvp_merge_name(plan.merge), "?");
+	plan = whole;
+	kvp_plan_release(&plan);
+}
+END_TEST
+
 Suite *verify_suite(void)
 {
 	Suite *suite = suite_create("verify");
@@ -359,6 +422,9 @@ Suite *verify_suite(void)
 	tcase_add_test(tests, rules_have_names_and_statements_of_their_own);
 	tcase_add_test(tests, rules_are_found_by_their_names_only);
 	tcase_add_test(tests, all_rules_are_errors_by_default);
+	tcase_add_test(tests, three_rules_are_advisory);
+	tcase_add_test(tests, numbers_that_wrap_are_not_aligned);
+	tcase_add_test(tests, a_geometry_that_cannot_be_read_is_not_judged);
 	tcase_add_test(tests, a_good_plan_has_no_findings);
 	tcase_add_test(tests, a_warning_does_not_spoil_the_verdict);
 	tcase_add_test(tests, one_warning_does_not_hide_another_error);

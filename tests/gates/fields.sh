@@ -1,0 +1,33 @@
+#!/bin/sh
+# What tests have to cover is read off the public headers, so that nothing
+# new escapes: every member of the geometry's and the plan's structs stands
+# in tests/unit/test_fingerprint.c, and every function that takes a plan is
+# called in tests/fault/wild_plans.c.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+ctags -x --c-kinds=m --_xformat='%{scope}, %N' include/kvplan/geometry.h \
+	include/kvplan/plan.h include/kvplan/span.h | sort -u >"$dir/members"
+sed -n 's/^FIELD(\(kvp_[a-z_]*, [a-z_]*\),.*/\1/p' \
+	tests/unit/test_fingerprint.c | sort -u >"$dir/tested"
+[ -s "$dir/members" ] || { echo 'fields: ctags found no member' >&2; exit 1; }
+diff "$dir/members" "$dir/tested" >&2 || {
+	echo 'fields: members in the headers (<) and FIELD rows of' \
+		'tests/unit/test_fingerprint.c (>) differ' >&2
+	exit 1
+}
+
+# Prototypes, each on a line of its own, that have a plan among their
+# parameters.  Reading and releasing make and unmake a plan.
+cat include/kvplan/*.h | tr -d '\n' | tr ';' '\n' |
+	grep 'const struct kvp_plan \*' | grep -o 'kvp_[a-z0-9_]*(' |
+	tr -d '(' | sort -u >"$dir/functions"
+[ -s "$dir/functions" ] || { echo 'fields: no function takes a plan' >&2; exit 1; }
+while read -r function; do
+	grep -q "\<$function(" tests/fault/wild_plans.c || {
+		echo "fields: $function() takes a plan; call it in" \
+			'tests/fault/wild_plans.c' >&2
+		exit 1
+	}
+done <"$dir/functions"
