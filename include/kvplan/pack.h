@@ -21,6 +21,8 @@ extern "C" {
  * Plan a geometry.  On success *plan holds its own copy of the geometry;
  * release it with kvp_plan_release().  On failure *plan is empty.
  *
+ * Mode row never gives more chunks than none, and span never more than row.
+ *
  * A plan over the table's limit is still a plan: look at
  * summary.per_node and summary.limit.
  *

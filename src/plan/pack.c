@@ -62,6 +62,43 @@ static int pack_in_place(struct kvp_plan *plan, struct packing *p,
 	return code ? code : keep_better(plan, p, err);
 }
 
+/* Lay the pieces as the bound's choices say. */
+static int pack_assigned(struct kvp_plan *plan, struct packing *p,
+			 struct kvp_error *err)
+{
+	int code;
+
+	assignment_release(&p->assignment);
+	code = assignment_make(&p->assignment, &p->layout, &p->segments,
+			       &p->junctions, &p->bound, err);
+	return code ? code : keep_better(plan, p, err);
+}
+
+static bool above_bound(const struct kvp_plan *plan, const struct packing *p)
+{
+	return plan->nchunks + p->bound.saving > p->layout.count;
+}
+
+/*
+ * Mode row plans with the same bound, but no junction chosen at a boundary.
+ * Merged in mode span its assignment gives no more chunks than in mode row.
+ */
+static int pack_as_row(struct kvp_plan *plan, struct packing *p,
+		       struct kvp_error *err)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->segments.count; i++)
+		p->bound.chosen[i] = NONE;
+	return pack_assigned(plan, p, err);
+}
+
+/*
+ * A computed layout reaches its bound at the first attempt.  In a recorded
+ * one the planes need not be cut alike.  Exchanging planes can then part
+ * what belongs together, and the junctions chosen for span can be worse
+ * than none.  So each mode also tries what the modes before it do.
+ */
 static int pack(struct kvp_plan *plan, struct packing *p,
 		struct kvp_error *err)
 {
@@ -69,17 +106,11 @@ static int pack(struct kvp_plan *plan, struct packing *p,
 
 	if (plan->merge == KVP_MERGE_NONE)
 		return pack_in_place(plan, p, err);
-	code = assignment_make(&p->assignment, &p->layout, &p->segments,
-			       &p->junctions, &p->bound, err);
-	if (!code)
-		code = keep_better(plan, p, err);
-	/*
-	 * A recorded layout may be merged already; exchanging planes can then
-	 * part what belongs together.
-	 */
-	if (!code && plan->geometry.base_chunks &&
-	    plan->nchunks + p->bound.saving > p->layout.count)
+	code = pack_assigned(plan, p, err);
+	if (!code && above_bound(plan, p))
 		code = pack_in_place(plan, p, err);
+	if (!code && above_bound(plan, p) && plan->merge == KVP_MERGE_SPAN)
+		code = pack_as_row(plan, p, err);
 	return code;
 }
 

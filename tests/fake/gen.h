@@ -34,6 +34,12 @@ enum gen_size { GEN_TINY, GEN_SMALL, GEN_MEDIUM };
 /* A geometry as JSON; free() it. */
 char *gen_geometry(uint64_t seed, enum gen_size size);
 
+/*
+ * A geometry with base_chunks that no computation makes: planes cut unalike,
+ * chunks in any order.  Up to 36 chunks; free() it.  Every one reads and fits.
+ */
+char *gen_recorded(uint64_t seed);
+
 /* The base layout, from the design's definition and apart from src/. */
 struct gen_base {
 	struct kvp_chunk *chunks;	/* by place, then by plane, offset */

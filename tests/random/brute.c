@@ -1,11 +1,14 @@
 /*
- * brute [SEED [COUNT]]: tiny layouts, every plan.
+ * brute [SEED [COUNT [RECORDED]]]: COUNT tiny layouts, every plan, and RECORDED
+ * recorded layouts, every mode.
  *
  * For every way to exchange planes among chunks of one (bytes per page,
  * offset, bytes) and every order of the chunks within intervals, count the
  * chunks after merging; the fewest must be what the planner makes and what
  * planner and checker state as lower bound.  Of a recorded layout the bound
- * may be lower and the plan higher, never the other way.  Written from the
+ * may be lower and the plan higher, never the other way; but no mode has more
+ * chunks than the mode before it, also where the layout is too large to be
+ * searched.  Written from the
  * design alone: the base layout is tests/fake/gen_base.c's, nothing here
  * knows of src/.
  */
@@ -20,6 +23,7 @@
 
 #define SEED UINT64_C(7)
 #define LAYOUTS UINT64_C(15000)
+#define RECORDED UINT64_C(10000)
 #define MOST_CHUNKS 24		/* aliased */
 #define MOST_ORDER 5		/* chunks of an interval, all orders tried */
 #define MOST_PLANS 5000		/* ways to exchange planes */
@@ -46,6 +50,7 @@ static struct {
 	uint64_t layouts, plans, spans, failed;
 	uint64_t fixed, rows, kinds, row_saves, span_saves, exchanged;
 	uint64_t recorded, recorded_plans, reached;
+	uint64_t compared, off_bound, row_falls, span_falls;
 } run;
 
 static bool follows(const struct place *a, const struct place *b)
@@ -329,6 +334,34 @@ static void search(const struct kvp_geometry *g, const struct gen_base *base,
 	count_kinds(&s, g);
 }
 
+/* Mode row has at most the chunks of mode none, mode span those of row. */
+static void compare_modes(const struct kvp_geometry *g, const char *text)
+{
+	size_t chunks[3] = { 0 };
+	struct kvp_error err = { 0 };
+	struct kvp_plan plan = { 0 };
+	bool ok = true, optimal = true;
+	int m;
+
+	for (m = KVP_MERGE_NONE; m <= KVP_MERGE_SPAN; m++) {
+		ok = !kvp_plan_make(&plan, g, (enum kvp_merge)m, &err) &&
+		     checked_bound(&plan) == plan.summary.lower_bound && ok;
+		optimal = optimal && plan.summary.optimal;
+		chunks[m] = plan.nchunks;
+		kvp_plan_release(&plan);
+	}
+	if (!ok || chunks[1] > chunks[0] || chunks[2] > chunks[1]) {
+		printf("FAIL chunks none, row, span: %zu, %zu, %zu%s%s\n%s",
+		       chunks[0], chunks[1], chunks[2], ok ? "" :
+		       "; not planned or not verified ", err.text, text);
+		run.failed++;
+	}
+	run.compared++;
+	run.off_bound += !optimal;
+	run.row_falls += chunks[1] < chunks[0];
+	run.span_falls += chunks[2] < chunks[1];
+}
+
 /* The recorded list is the base layout, in a plan's order already. */
 static void take_recorded(struct gen_base *base, const struct kvp_geometry *g)
 {
@@ -341,23 +374,40 @@ static void take_recorded(struct gen_base *base, const struct kvp_geometry *g)
 		base->aliased++;
 }
 
-static void try_seed(uint64_t seed)
+static void try_text(const char *text)
 {
-	char *text = gen_geometry(seed, GEN_TINY);
 	struct kvp_geometry g = { 0 };
 	struct gen_base base = { 0 };
 
 	if (kvp_geometry_read(&g, "gen", text, strlen(text), NULL))
 		goto done;
-	if (g.base_chunks)
+	if (g.base_chunks) {
+		compare_modes(&g, text);
 		take_recorded(&base, &g);
-	else if (!gen_base_make(&base, &g))
+	} else if (!gen_base_make(&base, &g)) {
 		goto done;
+	}
 	search(&g, &base, text);
 done:
 	gen_base_release(&base);
 	kvp_geometry_release(&g);
-	free(text);
+}
+
+static void try_layouts(uint64_t seed, uint64_t layouts, uint64_t recorded)
+{
+	uint64_t i;
+	char *text;
+
+	for (i = 0; run.layouts < layouts && i < 100 * layouts; i++) {
+		text = gen_geometry(gen_seed(seed, i), GEN_TINY);
+		try_text(text);
+		free(text);
+	}
+	for (i = 0; i < recorded; i++) {
+		text = gen_recorded(gen_seed(seed, i));
+		try_text(text);
+		free(text);
+	}
 }
 
 /* A search that never meets these cases would prove little. */
@@ -375,6 +425,10 @@ static void check_kinds(void)
 		{ "all orders tried", run.spans },
 		{ "span saves more", run.span_saves },
 		{ "recorded", run.recorded },
+		{ "modes compared", run.compared },
+		{ "off the bound", run.off_bound },
+		{ "row has fewer", run.row_falls },
+		{ "span has fewer", run.span_falls },
 	};
 	size_t i, rare = 0;
 
@@ -391,14 +445,17 @@ static void check_kinds(void)
 int main(int argc, char **argv)
 {
 	const char *san = getenv("SAN");
+	uint64_t part = san && *san ? 8 : 1;
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : SEED;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) :
-			 san && *san ? LAYOUTS / 8 : LAYOUTS, i;
+				    LAYOUTS / part;
+	uint64_t recorded = argc > 3 ? strtoull(argv[3], NULL, 0) :
+				       RECORDED / part;
 
-	printf("seed %" PRIu64 ", %" PRIu64 " layouts%s\n", seed, count,
-	       san && *san ? " (sanitized: an eighth)" : "");
-	for (i = 0; run.layouts < count && i < 100 * count; i++)
-		try_seed(gen_seed(seed, i));
+	printf("seed %" PRIu64 ", %" PRIu64 " layouts, %" PRIu64 " recorded "
+	       "ones%s\n", seed, count, recorded, part > 1 ?
+	       " (sanitized: an eighth)" : "");
+	try_layouts(seed, count, recorded);
 	check_kinds();
 	printf("%" PRIu64 " exchanges of planes tried; of %" PRIu64 " plans of "
 	       "recorded layouts %" PRIu64 " have the fewest chunks\n",
