@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/u64.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
 
@@ -113,10 +114,16 @@ static int print_conflicts(const struct kvp_plan *plan, struct kvp_error *err)
 	return KVP_OK;
 }
 
+/*
+ * Rounding up leaves bytes of the planes that hold no page, and bytes of the
+ * dedicated backing that hold no row.  Snapshot rows begin where execution
+ * rows end, so the first of them use what rounding has added there.
+ */
 static void print_waste(const struct kvp_plan *plan)
 {
 	const struct kvp_geometry *g = &plan->geometry;
-	uint64_t used = g->execution_rows * g->row_stride, planes = 0;
+	uint64_t rows = g->execution_rows + g->snapshot_rows, planes = 0;
+	uint64_t used = u64_min(plan->dedicated_bytes, rows * g->row_stride);
 	size_t i;
 
 	for (i = 0; i < g->nplanes; i++)
@@ -125,8 +132,7 @@ static void print_waste(const struct kvp_plan *plan)
 		"row padding\n",
 		N(plan->summary.physical_bytes - planes +
 		  plan->dedicated_bytes - used),
-		N((g->row_stride - g->row_bytes) *
-		  (g->execution_rows + g->snapshot_rows)));
+		N((g->row_stride - g->row_bytes) * rows));
 }
 
 int summary_print(const struct kvp_plan *plan, struct kvp_error *err)
