@@ -8,6 +8,7 @@ figures() {
 jq .page_overhead_bytes $dcp16 $dcp8
 kvplan size --json --pages=2234 $dcp16 2>/dev/null | figures
 kvplan size --json --pages=1735 $dcp16 2>/dev/null | figures
+kvplan size --json --pages=3072 $dcp8 | figures
 kvplan size --json --pages=2588 $dcp8 | figures
 kvplan size --json --tokens=4575232 $dcp16 2>/dev/null | figures
 kvplan size --json --tokens=2650112 $dcp8 | figures
@@ -16,6 +17,10 @@ kvplan size --json --tokens=2650112 $dcp8 | figures
 for free in 4957993832 4958161751 4958329671; do
 	kvplan size --json --free=$free --memory-limit=-0G \
 		--memory-limit=-1G $dcp16 2>/dev/null | figures
+done
+for free in 7050833920 7051059161 7051284403; do
+	kvplan size --json --free=$free --memory-limit=-0G \
+		--memory-limit=-1G $dcp8 2>/dev/null | figures
 done
 # One byte less or more, and one of both is another.
 for free in 4957993831 4958329672; do

@@ -32,15 +32,16 @@ static const struct pair sound[] = {
 
 /* What the two published geometries share. */
 #define PUBLISHED \
-	"granularity=2097152;row_bytes=35889152;row_stride=;" \
-	"execution_rows=5;page_tokens=128;ranks=16;ranks_per_node=;" \
-	"static_entries=2869;page_overhead_bytes=336216;" \
+	"granularity=2097152;row_stride=;execution_rows=5;page_tokens=128;" \
+	"ranks=16;ranks_per_node=;static_entries=2869;" \
 	"planes=[{'name': 'mla', 'count': 24, 'bytes_per_page': 74240}];"
 
 const char *const published_dcp16 =
-	PUBLISHED "pages=2234;snapshot_rows=112;dcp_group_size=16";
+	PUBLISHED "pages=2234;snapshot_rows=112;dcp_group_size=16;"
+	"row_bytes=35889152;page_overhead_bytes=336216";
 const char *const published_dcp8 =
-	PUBLISHED "pages=3072;snapshot_rows=152;dcp_group_size=8";
+	PUBLISHED "pages=3072;snapshot_rows=153;dcp_group_size=8;"
+	"row_bytes=35860000;page_overhead_bytes=450628";
 
 static void *whole(void *memory)
 {
