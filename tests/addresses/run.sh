@@ -92,7 +92,7 @@ same_again() {
 	realize --publish="$work/first" "$work/plan" &&
 		realize --addresses="$work/first" --publish="$work/second" \
 			"$work/plan" &&
-		cmp -s "$work/first" "$work/second"
+		[ "$(placed "$work/first")" = "$(placed "$work/second")" ]
 }
 
 all_of_it() {
@@ -116,9 +116,7 @@ all_of_it() {
 			+ 35184372088832)' "$work/first" >"$work/far"
 	run 'far addresses' 0 '' --addresses="$work/far" \
 		--publish="$work/second" --check "$plan"
-	if cmp -s "$work/far" "$work/second" ||
-		[ "$(placed "$work/far")" = \
-		"$(placed "$work/second")" ]; then
+	if [ "$(placed "$work/far")" = "$(placed "$work/second")" ]; then
 		pass
 	else
 		fail "$backend: far addresses are not those published"
