@@ -71,7 +71,9 @@ struct kvp_size {
 	bool bounded;		/* free memory is known: the next five hold */
 	uint32_t rank;		/* whose free memory decides: the least */
 	uint64_t free_bytes;	/* its */
-	uint64_t reserve_bytes;	/* free less what the limit lets be used */
+	uint64_t reserve_bytes;	/* what the limit keeps free: of KVP_LIMIT_LEAVE
+				   its bytes, which can be more than are free;
+				   of the others, free less what may be used */
 	uint64_t cache_bytes;	/* kept free for the allocation cache */
 	uint64_t budget_bytes;	/* free - reserve - cache, at least 0 */
 	uint64_t left_bytes;	/* free - used: reserve and cache included */
@@ -134,6 +136,7 @@ struct kvp_concurrency {
 	uint64_t sequences;	/* the most at the same time */
 	uint64_t rows_beside;	/* the most alive together with them */
 	uint64_t sequences_all_rows;	/* with every snapshot row alive */
+	uint64_t longest_tokens;	/* of one sequence, alone in all pages */
 };
 
 struct kvp_plan;

@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -70,16 +71,23 @@ static struct digits read_digits(const char *p, const char *end)
 	return d;
 }
 
-/* The number as it stands in the text, cut to fit. */
+static bool is_of_number(const struct json_at *at, size_t i)
+{
+	return at->p + i < at->in->end &&
+	       (isalnum((unsigned char)at->p[i]) || at->p[i] == '.' ||
+		at->p[i] == '+' || at->p[i] == '-');
+}
+
+/* The number as it stands in the text; "..." ends one that is cut to fit. */
 static const char *token(const struct json_at *at, char *text, size_t size)
 {
 	size_t i;
 
-	for (i = 0; i + 1 < size && at->p + i < at->in->end &&
-	     (isalnum((unsigned char)at->p[i]) || at->p[i] == '.' ||
-	      at->p[i] == '+' || at->p[i] == '-'); i++)
+	for (i = 0; i + 1 < size && is_of_number(at, i); i++)
 		text[i] = at->p[i];
 	text[i] = '\0';
+	if (is_of_number(at, i))
+		memcpy(text + i - 3, "...", 3);
 	return text;
 }
 

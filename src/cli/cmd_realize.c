@@ -259,9 +259,13 @@ static bool has_ranks(const struct kvp_plan *plan,
 	if (!s->ranks_given ||
 	    (first < ranks && s->options.nranks <= ranks - first))
 		return true;
-	out_usage_error("--ranks=%u-%u: the plan has ranks 0 to %llu", first,
-			first + s->options.nranks - 1,
-			(unsigned long long)ranks - 1);
+	if (s->options.nranks == 1)
+		out_usage_error("--ranks=%u: the plan has ranks 0 to %llu",
+				first, (unsigned long long)ranks - 1);
+	else
+		out_usage_error("--ranks=%u-%u: the plan has ranks 0 to %llu",
+				first, first + s->options.nranks - 1,
+				(unsigned long long)ranks - 1);
 	return false;
 }
 

@@ -159,7 +159,9 @@ static void set_budget(struct kvp_size *s, const struct kvp_size_wish *wish)
 			s->rank = (uint32_t)i;
 	s->free_bytes = wish->free_bytes[s->rank];
 	usable = kvp_memory_limit_apply(&wish->limit, s->free_bytes);
-	s->reserve_bytes = s->free_bytes - usable;
+	/* People are told what they asked for, also where less is free. */
+	s->reserve_bytes = wish->limit.kind == KVP_LIMIT_LEAVE ?
+			   wish->limit.bytes : s->free_bytes - usable;
 	s->cache_bytes = wish->cache_bytes;
 	s->budget_bytes = usable > s->cache_bytes ?
 			  usable - s->cache_bytes : 0;

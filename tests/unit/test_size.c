@@ -314,7 +314,36 @@ START_TEST(what_a_cache_needs_stays_free_beside_the_reserve)
 		      "of 0;");
 	wish.cache_bytes = 0;
 	wish.limit.bytes = MOST;
-	check_refused(&g, &wish, KVP_EINFEASIBLE, "a budget of 0;");
+	check_refused(&g, &wish, KVP_EINFEASIBLE,
+		      "1073741824 bytes free, less reserve 9007199254740991 "
+		      "and cache 0 a budget of 0;");
+	kvp_geometry_release(&g);
+}
+END_TEST
+
+START_TEST(a_refusal_tells_the_reserve_that_was_asked_for)
+{
+	static const struct {
+		const char *limit, *told;
+	} some[] = {
+		{ "-1G", "less reserve 1073741824 and" },
+		{ "-1023M", "less reserve 1072693248 and" },
+		{ "-2T", "less reserve 2199023255552 and" },
+		{ "0%", "less reserve 1073741823 and" },
+		{ "1K", "less reserve 1073740799 and" },
+		{ "70GiB", "less reserve 0 and" },
+	};
+	struct kvp_geometry g = geometry_of("");
+	uint64_t free_bytes = GIB - 1;
+	struct kvp_size_wish wish = { .free_bytes = &free_bytes, .nfree = 1,
+				      .pages = GIB };
+	size_t i;
+
+	for (i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		ck_assert_int_eq(kvp_memory_limit_read(&wish.limit,
+			some[i].limit, NULL), KVP_OK);
+		check_refused(&g, &wish, KVP_EINFEASIBLE, some[i].told);
+	}
 	kvp_geometry_release(&g);
 }
 END_TEST
@@ -596,6 +625,7 @@ Suite *size_suite(void)
 	tcase_add_test(t, without_row_bytes_there_are_no_rows);
 	tcase_add_test(t, the_rank_with_the_least_decides);
 	tcase_add_test(t, what_a_cache_needs_stays_free_beside_the_reserve);
+	tcase_add_test(t, a_refusal_tells_the_reserve_that_was_asked_for);
 	tcase_add_test(t, what_does_not_fit_is_refused_with_every_term_and_what_would_fit);
 	tcase_add_test(t, a_wish_that_makes_no_sense_is_refused);
 	tcase_add_test(t, no_size_exceeds_what_a_document_can_state);
