@@ -130,6 +130,10 @@ static void add_capacity(struct strbuf *b, const struct size_answer *a,
 		   "; no more execution rows" : "; no more pages");
 	add_line(b, "sequences", c->sequences_all_rows);
 	add_count(b, "  beside all ", z->snapshot_rows, "row");
+	if (c->sequences)
+		return;
+	add_line(b, "longest sequence", c->longest_tokens);
+	strbuf_str(b, "  tokens");
 }
 
 /* The first mode that fits the table; NULL: none does. */
@@ -267,6 +271,8 @@ static void write_concurrency(struct strbuf *b, uint64_t length,
 	strbuf_u64(b, c->rows_beside);
 	strbuf_str(b, ",\"sequences_all_rows\":");
 	strbuf_u64(b, c->sequences_all_rows);
+	strbuf_str(b, ",\"longest\":");
+	strbuf_u64(b, c->longest_tokens);
 	strbuf_str(b, "}");
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/u64.h"
 #include "cli/size.h"
@@ -71,24 +72,50 @@ static bool lacks_rows(const struct size_settings *s,
 	return s->snapshots != KVP_UNSTATED && z->snapshot_rows < s->snapshots;
 }
 
+/* Not one of the rows asked for.  Where there are no row_bytes none can be. */
+static bool lacks_all_rows(const struct size_settings *s,
+			   const struct kvp_geometry *g,
+			   const struct kvp_size *z)
+{
+	return lacks_rows(s, z) && g->row_bytes && !z->snapshot_rows;
+}
+
+/* Why there are fewer rows than asked for. */
+static void explain_rows(const struct size_settings *s,
+			 const struct kvp_geometry *g,
+			 const struct kvp_size *z, struct kvp_error *err)
+{
+	if (!g->row_bytes)
+		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: the "
+			"geometry has no row_bytes, so it gets no snapshot "
+			"rows", N(s->snapshots));
+	else if (z->rows_that_fit >= s->snapshots)
+		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: a rank "
+			"has at most %s rows, and execution rows take %s of "
+			"them: %s are left", N(s->snapshots), N(KVP_ROWS_MAX),
+			N(g->execution_rows), N(z->snapshot_rows));
+	else if (z->pages_for_snapshots)
+		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: %s "
+			"snapshot rows fit in %s pages; %s need %s pages",
+			N(s->snapshots), N(z->snapshot_rows), N(z->pages),
+			N(s->snapshots), N(z->pages_for_snapshots));
+	else
+		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: %s "
+			"snapshot rows fit in %s pages; no number of pages "
+			"holds %s", N(s->snapshots), N(z->snapshot_rows),
+			N(z->pages), N(s->snapshots));
+}
+
 static void warn_rows(const struct size_settings *s,
 		      const struct kvp_geometry *g, const struct kvp_size *z)
 {
-	if (!lacks_rows(s, z))
+	struct kvp_error why = { 0 };
+
+	/* Not one row is no matter of a warning: see is_no(). */
+	if (!lacks_rows(s, z) || lacks_all_rows(s, g, z))
 		return;
-	if (!g->row_bytes)
-		out_warning("--snapshots=%s: the geometry has no row_bytes, "
-			    "so it gets no snapshot rows", N(s->snapshots));
-	else if (z->pages_for_snapshots)
-		out_warning("--snapshots=%s: %s snapshot rows fit in %s "
-			    "pages; %s need %s pages", N(s->snapshots),
-			    N(z->snapshot_rows), N(z->pages), N(s->snapshots),
-			    N(z->pages_for_snapshots));
-	else
-		out_warning("--snapshots=%s: %s snapshot rows fit in %s "
-			    "pages; no number of pages holds %s",
-			    N(s->snapshots), N(z->snapshot_rows),
-			    N(z->pages), N(s->snapshots));
+	explain_rows(s, g, z, &why);
+	out_warning("%s", why.text);
 }
 
 /* The warnings do not say which of several limits they are about. */
@@ -209,6 +236,72 @@ static int answer(const struct size_settings *s, const struct kvp_geometry *g,
 	return exit;
 }
 
+static bool lacks_sequence(const struct size_settings *s,
+			   const struct sizing *each)
+{
+	return s->length && !each->concurrency.sequences;
+}
+
+/* It fits, and yet nothing of what was asked for does. */
+static bool is_no(const struct size_settings *s, const struct kvp_geometry *g,
+		  const struct sizing *each)
+{
+	return each->fits && (lacks_sequence(s, each) ||
+			      lacks_all_rows(s, g, &each->size));
+}
+
+/* An error, or a warning where another limit has something that fits. */
+static void tell_one(const struct size_settings *s, const struct sizing *each,
+		     bool others, struct kvp_error *why)
+{
+	if (s->nlimits > 1)
+		kvp_error_wrap(why, why->code, "memory limit %s", each->limit);
+	kvp_error_wrap(why, why->code, "%s", kvp_file_label(s->input));
+	if (others)
+		out_warning("%s", why->text);
+	else
+		out_error(why);
+}
+
+static void tell_no(const struct size_settings *s,
+		    const struct kvp_geometry *g, const struct sizing *each,
+		    bool others)
+{
+	const struct kvp_concurrency *c = &each->concurrency;
+	struct kvp_error why = { 0 };
+
+	if (lacks_sequence(s, each)) {
+		kvp_error_set(&why, KVP_EINFEASIBLE, "--length=%s: no sequence "
+			"of so many tokens fits: it takes %s pages, there are "
+			"%s; the longest that fits has %s tokens",
+			N(s->length), N(c->pages_each), N(each->size.pages),
+			N(c->longest_tokens));
+		tell_one(s, each, others, &why);
+	}
+	if (lacks_all_rows(s, g, &each->size)) {
+		explain_rows(s, g, &each->size, &why);
+		tell_one(s, each, others, &why);
+	}
+}
+
+/* Is the answer no for every limit that fits?  Says for which ones it is. */
+static bool all_are_no(const struct size_settings *s,
+		       const struct kvp_geometry *g, size_t count)
+{
+	bool yes = false, no = false;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		no = no || is_no(s, g, &s->sizings[i]);
+		yes = yes || (s->sizings[i].fits &&
+			      !is_no(s, g, &s->sizings[i]));
+	}
+	for (i = 0; i < count; i++)
+		if (is_no(s, g, &s->sizings[i]))
+			tell_no(s, g, &s->sizings[i], yes);
+	return no && !yes;
+}
+
 /* A limit that does not fit keeps no other one from it. */
 static int size_all(struct size_settings *s, const struct kvp_geometry *g)
 {
@@ -229,6 +322,10 @@ static int size_all(struct size_settings *s, const struct kvp_geometry *g)
 		}
 	}
 	if (!code || code == KVP_EINFEASIBLE) {
+		if (all_are_no(s, g, count)) {
+			kvp_geometry_release(&sized);	/* not written */
+			exit = KVP_EXIT_NO;
+		}
 		written = answer(s, g, &sized, count);
 		exit = written > exit ? written : exit;
 	}

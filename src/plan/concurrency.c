@@ -172,6 +172,7 @@ int kvp_size_concurrency(struct kvp_concurrency *c,
 		code = cells_make(&cells, plan, err);
 	if (code)
 		goto done;
+	c->longest_tokens = g->pages * page;
 	c->pages_each = u64_ceil_div(tokens, page);
 	c->sequences = sequences_in(g, g->pages, c->pages_each);
 	spare = g->pages - c->sequences * c->pages_each;

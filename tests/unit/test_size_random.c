@@ -347,6 +347,10 @@ static void check_concurrency(const struct kvp_plan *plan, uint64_t tokens)
 	ck_assert_uint_eq(c.rows_beside, rows);
 	ck_assert_uint_eq(c.sequences_all_rows, sequences_in(g, g->pages -
 			  taken_by(plan, 0, plan->nrows), each));
+	ck_assert_uint_eq(c.longest_tokens, g->pages * g->page_tokens *
+			  g->dcp_group_size);
+	/* It fits, and one token more does not. */
+	ck_assert_int_eq(tokens <= c.longest_tokens, sequences > 0);
 }
 
 START_TEST(sequences_and_rows_are_counted_together)
