@@ -9,13 +9,12 @@
 
 #define STEPS_MAX 1000000
 #define TENSORS_MAX UINT64_C(20000000)
-#define SIZES_MAX 4096
 
 /* As many rows that are a multiple of --every are readable at once. */
 #define ROWS 13
 
-enum { FREE, STEP_BYTES, SIZES, LIVE_BYTES, STEPS, CAP, GROW, PREALLOCATE,
-       EVERY, JSON, HELP, OPTS };
+enum { FREE, STEP_BYTES, SIZES, LIVE_BYTES, LIVE_GROWTH, STEPS, CAP, GROW,
+       GROWTH, GRAIN, PREALLOCATE, EVERY, JSON, HELP, OPTS };
 
 static const struct opt opts[OPTS] = {
 	[FREE] = { 0, "free", "BYTES", false,
@@ -23,15 +22,21 @@ static const struct opt opts[OPTS] = {
 	[STEP_BYTES] = { 0, "step-bytes", "BYTES", false,
 			 "of all tensors of a step (12.8MiB, reconstructed)" },
 	[SIZES] = { 0, "sizes", "N", false,
-		    "tensors of a step, all different (10, reconstructed)" },
+		    "tensors of a step (10, reconstructed)" },
 	[LIVE_BYTES] = { 0, "live-bytes", "BYTES", false,
 			 "what stays in use meanwhile (24MiB, "
 			 "reconstructed)" },
+	[LIVE_GROWTH] = { 0, "live-growth", "BYTES", false,
+			  "what live memory grows by each step (0)" },
 	[STEPS] = { 0, "steps", "N", false, "at most 1,000,000 (256)" },
 	[CAP] = { 0, "cap", "CAP", false,
 		  "policy (default), BYTES, unbounded, or off: no cache" },
 	[GROW] = { 0, "grow", NULL, false,
-		   "tensors grow every step; no size is asked for twice" },
+		   "tensors grow every step" },
+	[GROWTH] = { 0, "growth", "BYTES", false,
+		     "what a tensor grows by (16 times --sizes, assumed)" },
+	[GRAIN] = { 0, "grain", "BYTES", false,
+		    "round tensors up to a multiple of it (1)" },
 	[PREALLOCATE] = { 0, "preallocate", NULL, false,
 			  "allocate the largest once, before step 1" },
 	[EVERY] = { 0, "every", "N", false,
@@ -42,9 +47,32 @@ static const struct opt opts[OPTS] = {
 
 struct arguments {
 	struct simulate_settings settings;
-	bool free, step_bytes, live_bytes;	/* given */
-	uint64_t sizes;				/* 0: not given */
+	bool given[OPTS];
+	uint64_t sizes;
 };
+
+/* The options that are bytes. */
+static int set_bytes(struct arguments *a, int got, const char *value)
+{
+	struct simulate_settings *s = &a->settings;
+	uint64_t *const bytes[OPTS] = {
+		[FREE] = &s->free_bytes,
+		[STEP_BYTES] = &s->decode.step_bytes,
+		[LIVE_BYTES] = &s->decode.live_bytes,
+		[LIVE_GROWTH] = &s->decode.live_growth_bytes,
+		[GROWTH] = &s->decode.growth_bytes,
+		[GRAIN] = &s->decode.grain_bytes,
+	};
+	int exit;
+
+	if (got < 0 || !bytes[got])
+		return KVP_EXIT_INPUT;
+	exit = opt_bytes(opts[got].name, value, bytes[got]);
+	if (!exit && (got == GROWTH || got == GRAIN) && !*bytes[got])
+		return out_usage_error("--%s=%s: must be at least 1 byte; "
+			"leave it out for the default", opts[got].name, value);
+	return exit;
+}
 
 static int set_cap(struct simulate_settings *s, const char *value)
 {
@@ -74,18 +102,11 @@ static int set(void *settings, int got, const char *value)
 	struct arguments *a = settings;
 	struct simulate_settings *s = &a->settings;
 
+	a->given[got] = true;
 	switch (got) {
-	case FREE:
-		a->free = true;
-		return opt_bytes("free", value, &s->free_bytes);
-	case STEP_BYTES:
-		a->step_bytes = true;
-		return opt_bytes("step-bytes", value, &s->decode.step_bytes);
 	case SIZES:
-		return opt_number("sizes", value, 1, SIZES_MAX, &a->sizes);
-	case LIVE_BYTES:
-		a->live_bytes = true;
-		return opt_bytes("live-bytes", value, &s->decode.live_bytes);
+		return opt_number("sizes", value, 1, KVP_DECODE_SIZES_MAX,
+				  &a->sizes);
 	case STEPS:
 		return opt_number("steps", value, 1, STEPS_MAX,
 				  &s->decode.steps);
@@ -103,7 +124,7 @@ static int set(void *settings, int got, const char *value)
 		s->json = true;
 		return KVP_EXIT_YES;
 	default:
-		return KVP_EXIT_INPUT;
+		return set_bytes(a, got, value);
 	}
 }
 
@@ -121,6 +142,24 @@ static uint64_t every_of(uint64_t steps)
 	return digits[i] * power;
 }
 
+/* The defaults of the workload. */
+static void complete_workload(struct arguments *a)
+{
+	struct simulate_settings *s = &a->settings;
+	struct kvp_decode *d = &s->decode;
+
+	s->reconstructed = !a->given[STEP_BYTES] || !a->given[SIZES] ||
+			   !a->given[LIVE_BYTES];
+	if (!a->given[STEP_BYTES])
+		d->step_bytes = 13421772;	/* 12.8 MiB */
+	if (!a->given[LIVE_BYTES])
+		d->live_bytes = UINT64_C(24) << 20;
+	d->sizes = a->given[SIZES] ? (uint32_t)a->sizes : 10;
+	s->assumed = !a->given[GROWTH];
+	if (s->assumed)
+		d->growth_bytes = (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes;
+}
+
 /* What was not given, and what the given may not be together. */
 static int complete(struct arguments *a)
 {
@@ -128,15 +167,13 @@ static int complete(struct arguments *a)
 	struct kvp_cap_override o = { 0 };
 	int exit;
 
-	if (!a->free)
+	if (!a->given[FREE])
 		return out_usage_error("simulate needs to know what is free: "
 				       "give --free=BYTES");
-	s->reconstructed = !a->step_bytes || !a->sizes || !a->live_bytes;
-	if (!a->step_bytes)
-		s->decode.step_bytes = 13421772;	/* 12.8 MiB */
-	if (!a->live_bytes)
-		s->decode.live_bytes = UINT64_C(24) << 20;
-	s->decode.sizes = a->sizes ? (uint32_t)a->sizes : 10;
+	if (a->given[GROWTH] && !s->decode.grow)
+		return out_usage_error("--growth is of tensors that grow; "
+				       "give --grow as well");
+	complete_workload(a);
 	if (s->decode.steps * s->decode.sizes > TENSORS_MAX)
 		return out_usage_error("--steps=%llu and --sizes=%llu: are "
 			"%s tensors, at most %s can be simulated",
@@ -197,6 +234,9 @@ static int simulate(const struct simulate_settings *settings)
 		code = run_workload(&s, b, &result, &err);
 	}
 	kvp_backend_close(b);
+	if (code == KVP_ELIMIT)
+		kvp_error_wrap(&err, code, "--steps, --sizes, --free and "
+			       "--cap");
 	if (code) {
 		strbuf_release(&s.text);
 		return out_error(&err);
@@ -224,9 +264,11 @@ const struct command cmd_headroom_simulate = {
 	.name = "headroom simulate",
 	.usage = "--free=BYTES [--step-bytes=BYTES] [--sizes=N]\n"
 		 "                                [--live-bytes=BYTES] "
-		 "[--steps=N]\n"
-		 "                                "
-		 "[--cap=policy|BYTES|unbounded|off] [--grow]\n"
+		 "[--live-growth=BYTES]\n"
+		 "                                [--steps=N] "
+		 "[--cap=policy|BYTES|unbounded|off]\n"
+		 "                                [--grow "
+		 "[--growth=BYTES]] [--grain=BYTES]\n"
 		 "                                [--preallocate] [--every=N] "
 		 "[--json]",
 	.summary = "run a decode workload on a card on paper",
@@ -234,7 +276,7 @@ const struct command cmd_headroom_simulate = {
 		"them back.  Tells\nwhether the process lives, and what the "
 		"cache held.  The defaults of the workload\nare "
 		"reconstructed: fitted to published figures, not published "
-		"themselves.\nKVPLAN_ALLOC_CACHE_MAX_MB, in MiB, takes the "
+		"themselves; what\ntensors grow by is assumed.\nKVPLAN_ALLOC_CACHE_MAX_MB, in MiB, takes the "
 		"place of the policy's cap; 0 is none.",
 	.opts = opts,
 	.nopts = OPTS,

@@ -15,6 +15,7 @@ struct simulate_settings {
 	uint64_t free_bytes;
 	struct kvp_decode decode;
 	bool reconstructed;	/* a default of the workload is in it */
+	bool assumed;		/* so is the default of what tensors grow by */
 	enum simulate_cap cap;
 	uint64_t cap_bytes;	/* valid for SIMULATE_STATED */
 	uint64_t every;

@@ -90,16 +90,37 @@ static void begin_json(struct simulation *s)
 	strbuf_str(t, ",");
 	member(t, "live_bytes", d->live_bytes);
 	strbuf_str(t, ",");
+	member(t, "live_growth_bytes", d->live_growth_bytes);
+	strbuf_str(t, ",");
 	member(t, "steps", d->steps);
-	strbuf_printf(t, ",\n\"grow\":%s,\"preallocate\":%s,"
-		      "\"reconstructed\":%s,\"cap\":\"%s\",",
-		      json_bool(d->grow), json_bool(d->preallocate),
-		      json_bool(set->reconstructed), cap_words[set->cap]);
+	strbuf_printf(t, ",\n\"grow\":%s,", json_bool(d->grow));
+	member(t, "growth_bytes", d->growth_bytes);
+	strbuf_str(t, ",");
+	member(t, "grain_bytes", d->grain_bytes ? d->grain_bytes : 1);
+	strbuf_printf(t, ",\"preallocate\":%s,\"reconstructed\":%s,"
+		      "\"assumed\":%s,\n\"cap\":\"%s\",",
+		      json_bool(d->preallocate),
+		      json_bool(set->reconstructed), json_bool(set->assumed),
+		      cap_words[set->cap]);
 	member_if(t, "cap_bytes", set->cap == SIMULATE_STATED,
 		  set->cap_bytes);
 	strbuf_str(t, ",");
 	member(t, "every", set->every);
 	strbuf_str(t, "},\n\"rows\":[");
+}
+
+/* "24.0 MiB live, growing by 199,229 bytes a step; " */
+static void add_live(struct strbuf *t, const struct kvp_decode *d)
+{
+	if (!d->live_bytes && !d->live_growth_bytes)
+		return;
+	add_amount(t, d->live_bytes);
+	strbuf_str(t, " live");
+	if (d->live_growth_bytes)
+		strbuf_printf(t, ", growing by %s byte%s a step",
+			      out_number(d->live_growth_bytes).text,
+			      d->live_growth_bytes == 1 ? "" : "s");
+	strbuf_str(t, "; ");
 }
 
 static void begin_text(struct simulation *s)
@@ -110,15 +131,20 @@ static void begin_text(struct simulation *s)
 
 	add_amount(t, set->free_bytes);
 	strbuf_str(t, " free; ");
-	if (d->live_bytes) {
-		add_amount(t, d->live_bytes);
-		strbuf_str(t, " live; ");
-	}
+	add_live(t, d);
 	add_amount(t, d->step_bytes);
-	strbuf_printf(t, " a step in %s %stensor%s%s%s\n\n",
+	strbuf_printf(t, " a step in %s %stensor%s%s",
 		      out_number(d->sizes).text,
 		      d->grow ? "growing " : "", d->sizes == 1 ? "" : "s",
-		      d->preallocate ? ", allocated once" : "",
+		      d->preallocate ? ", allocated once" : "");
+	if (!set->assumed)
+		strbuf_printf(t, ", %s byte%s longer each step",
+			      out_number(d->growth_bytes).text,
+			      d->growth_bytes == 1 ? "" : "s");
+	if (d->grain_bytes > 1)
+		strbuf_printf(t, ", rounded up to multiples of %s bytes",
+			      out_number(d->grain_bytes).text);
+	strbuf_printf(t, "%s\n\n",
 		      set->reconstructed ? " (reconstructed)" : "");
 	strbuf_printf(t, "%8s %12s %12s %7s %18s %12s\n", "step", "held MiB",
 		      "cap MiB", "sizes", "freed MiB per step", "free MiB");
@@ -143,6 +169,8 @@ static void row_json(struct simulation *s, const struct kvp_decode_row *row)
 	member(t, "held_bytes", n->held_bytes);
 	strbuf_str(t, ",");
 	member_if(t, "cap_bytes", n->cap.bounded, n->cap.bytes);
+	strbuf_str(t, ",");
+	member(t, "live_bytes", n->live_bytes);
 	strbuf_str(t, ",");
 	member(t, "sizes", n->sizes);
 	strbuf_str(t, ",");
@@ -301,7 +329,9 @@ static void end_text(struct simulation *s, const struct kvp_decode_result *r)
 		strbuf_printf(t, "\nout of memory %s step %s",
 			      r->tensor ? "in" : "before",
 			      out_number(r->steps + 1).text);
-		if (r->tensor)
+		if (r->tensor > s->settings->decode.sizes)
+			strbuf_str(t, ", live memory");
+		else if (r->tensor)
 			strbuf_printf(t, ", tensor %u", r->tensor);
 		strbuf_str(t, ": ");
 		add_amount(t, r->wanted_bytes);

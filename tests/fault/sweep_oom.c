@@ -544,7 +544,8 @@ static int run_alloc_cache(struct kvp_error *err)
 static int run_decode(struct kvp_error *err)
 {
 	const struct kvp_decode decode = { .step_bytes = 1000, .sizes = 3,
-		.live_bytes = 10, .steps = 5, .grow = true };
+		.live_bytes = 10, .steps = 70, .grow = true,
+		.live_growth_bytes = 1 };
 	const struct kvp_alloc_cache_options options = {
 		.override = { true, true, 2000 },
 	};
@@ -558,7 +559,7 @@ static int run_decode(struct kvp_error *err)
 	if (!code)
 		code = kvp_decode_run(c, b, 0, &decode, NULL, NULL, &result,
 				      err);
-	demand(code || (!result.exhausted && result.steps == 5),
+	demand(code || (!result.exhausted && result.steps == 70),
 	       "the result is not as expected");
 	demand(!kvp_alloc_cache_free(c, NULL), "something is handed out");
 	kvp_backend_close(b);

@@ -27,7 +27,7 @@ struct leg {
 };
 
 /* 12.8 MiB a step in ten sizes, 24 MiB live: reconstructed. */
-#define STEPS(n) { 13421772, 10, 24 * MIB, (n), true, false }
+#define STEPS(n) { 13421772, 10, 24 * MIB, (n), true, false, 0, 0, 0 }
 #define POLICY { false, false, 0 }
 #define ONE_GIB { true, true, GIB }
 
@@ -39,7 +39,7 @@ static const struct leg legs[] = {
 	  STEPS(1000), false },
 	{ "262 MiB free, cache off", 262, POLICY, true, STEPS(1000), false },
 	{ "262 MiB free, preallocated", 262, POLICY, false,
-	  { 13421772, 10, 24 * MIB, 1000, true, true }, false },
+	  { 13421772, 10, 24 * MIB, 1000, true, true, 0, 0, 0 }, false },
 	{ "64,262 MiB free, cap 1 GiB", 64262, ONE_GIB, false, STEPS(256),
 	  false },
 };

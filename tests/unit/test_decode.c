@@ -10,6 +10,7 @@
 #include "unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
+#define MANY (UINT64_C(1) << 50)
 
 /* What the published figures are reconstructed from. */
 static const struct kvp_decode published = {
@@ -102,17 +103,24 @@ static void run(const struct kvp_decode *decode, kvp_decode_row_fn *row,
 /* The rule of decode.h, worked out anew. */
 static uint64_t tensor(const struct kvp_decode *d, uint64_t step, uint64_t i)
 {
+	uint64_t growth = d->growth_bytes ? d->growth_bytes : 16 * d->sizes;
 	uint64_t bytes = d->step_bytes / d->sizes;
 
 	if (i < d->step_bytes % d->sizes)
 		bytes++;
 	if (d->grow)
-		bytes += 16 * d->sizes * (step - 1);
-	return bytes + 16 * i;
+		bytes += growth * (step - 1);
+	bytes += growth * i / d->sizes;
+	while (d->grain_bytes && bytes % d->grain_bytes)
+		bytes++;
+	return bytes;
 }
 
 static void check_asked(const struct kvp_decode *d)
 {
+	const bool unlike = d->grow && !d->grain_bytes &&
+			    (!d->growth_bytes ||
+			     d->growth_bytes >= 2 * d->sizes);
 	uint64_t step, i;
 	size_t at = 0, j;
 
@@ -121,7 +129,7 @@ static void check_asked(const struct kvp_decode *d)
 		for (i = 0; i < d->sizes; i++, at++) {
 			ck_assert_uint_eq(asked.bytes[at],
 					  tensor(d, step, i));
-			for (j = 1; d->grow && j < at; j++)
+			for (j = 1; unlike && j < at; j++)
 				ck_assert_uint_ne(asked.bytes[j],
 						  asked.bytes[at]);
 		}
@@ -166,6 +174,45 @@ START_TEST(tensors_that_do_not_grow_are_the_same_in_every_step)
 	ck_assert_uint_eq(result.sizes_most, 7);
 	ck_assert_uint_eq(result.held_most_bytes, 1003 + 16 * 21);
 	ck_assert_uint_eq(result.first_freed_step, 0);
+	close_all(1 * MIB);
+}
+END_TEST
+
+START_TEST(what_tensors_grow_by_and_are_rounded_up_to_can_be_stated)
+{
+	static const uint64_t growth[] = { 1, 6, 7, 13, 14, 30, 1000, 0 };
+	static const uint64_t grain[] = { 0, 1, 2, 3, 512, 4096 };
+	struct kvp_decode d = { .step_bytes = 1003, .sizes = 7,
+				.live_bytes = 5000, .steps = 30 };
+	size_t i, j, k;
+
+	for (i = 0; i < sizeof(growth) / sizeof(*growth); i++)
+		for (j = 0; j < sizeof(grain) / sizeof(*grain); j++)
+			for (k = 0; k < 2; k++) {
+				d.growth_bytes = growth[i];
+				d.grain_bytes = grain[j];
+				d.grow = k;
+				open_off(1 * MIB);
+				run(&d, NULL, NULL);
+				check_asked(&d);
+				close_all(1 * MIB);
+			}
+}
+END_TEST
+
+/* Sizes 512 apart serve the three or four tensors that lie between. */
+START_TEST(a_grain_lets_tensors_that_grow_be_found_again)
+{
+	struct kvp_decode d = { .step_bytes = 7000, .sizes = 7, .steps = 30,
+				.grow = true, .grain_bytes = 512 };
+	uint64_t last = tensor(&d, 30, 6), first = tensor(&d, 1, 0);
+
+	open_capped(1 * MIB, 1 * MIB);
+	run(&d, NULL, NULL);
+	ck_assert_uint_eq(result.sizes_most, (last - first) / 512 + 1);
+	ck_assert_uint_eq(asked.count, result.sizes_most);
+	ck_assert_uint_eq(result.counters.hits_total,
+			  30 * 7 - result.sizes_most);
 	close_all(1 * MIB);
 }
 END_TEST
@@ -356,6 +403,113 @@ START_TEST(memory_may_run_out_before_the_first_step)
 }
 END_TEST
 
+/* Of live memory that grows: what is live and free then. */
+struct growing {
+	const struct kvp_decode *d;
+	uint64_t free_bytes;
+	uint64_t first_cap, cap, caps;
+};
+
+static void grown(void *cookie, const struct kvp_decode_row *row)
+{
+	const struct kvp_alloc_cache_counters *n = &row->counters;
+	struct growing *g = cookie;
+	uint64_t live = g->d->live_bytes + row->step * g->d->live_growth_bytes;
+
+	ck_assert_uint_eq(n->live_bytes, live);
+	ck_assert_uint_eq(row->free_bytes,
+			  g->free_bytes - live - n->held_bytes);
+	if (row->step == 1)
+		g->first_cap = g->cap = n->cap.bytes;
+	if (n->cap.bytes == g->cap)
+		return;
+	/* Only then is it planned anew, and it follows what is free. */
+	ck_assert_uint_eq(row->step % KVP_ALLOC_CACHE_ARM_STEPS, 0);
+	ck_assert_uint_lt(n->cap.bytes, g->cap);
+	g->cap = n->cap.bytes;
+	g->caps++;
+}
+
+/* 0.19 MiB a token is published, the rest is reconstructed. */
+START_TEST(a_cap_that_follows_free_memory_lives_where_a_constant_one_dies)
+{
+	struct kvp_decode d = published;
+	struct growing g = { .d = &d, .free_bytes = 262 * MIB };
+
+	d.steps = 1000;
+	d.live_growth_bytes = 199229;
+	open_policy(262 * MIB);
+	run(&d, grown, &g);
+	ck_assert(!result.exhausted);
+	ck_assert_uint_eq(g.first_cap, 64 * MIB);
+	ck_assert_uint_eq(g.caps, 11);
+	ck_assert_uint_lt(g.cap, 18 * MIB);
+	ck_assert_uint_eq(result.counters.cap.bytes, g.cap);
+	close_all(262 * MIB);
+	open_capped(262 * MIB, 64 * MIB);
+	run(&d, NULL, NULL);
+	ck_assert(result.exhausted);
+	ck_assert_uint_eq(result.steps, 850);
+	close_all(262 * MIB);
+	open_off(262 * MIB);
+	run(&d, NULL, NULL);
+	ck_assert(!result.exhausted);
+	ck_assert_uint_eq(result.free_bytes, 238 * MIB - 1000 * 199229);
+	close_all(262 * MIB);
+}
+END_TEST
+
+START_TEST(live_memory_that_grows_may_be_what_there_is_no_room_for)
+{
+	struct kvp_decode d = { .step_bytes = 1000, .sizes = 1, .steps = 200,
+				.live_bytes = 100, .live_growth_bytes = 50 };
+
+	/* Room for the tensor and 99 pieces. */
+	open_capped(100 + 1000 + 99 * 50, 1000);
+	run(&d, NULL, NULL);
+	ck_assert(result.exhausted);
+	ck_assert_uint_eq(result.steps, 99);
+	ck_assert_uint_eq(result.tensor, 2);
+	ck_assert_uint_eq(result.wanted_bytes, 50);
+	ck_assert_uint_eq(result.free_bytes, 0);
+	ck_assert_uint_eq(result.counters.live_blocks, 100);
+	close_all(100 + 1000 + 99 * 50);
+	/* No step allocates tensors, and live memory grows all the same. */
+	d.preallocate = true;
+	open_capped(100 + 1000 + 99 * 50, 1000);
+	run(&d, NULL, NULL);
+	ck_assert_uint_eq(result.steps, 99);
+	ck_assert_uint_eq(result.tensor, 2);
+	ck_assert_uint_eq(result.counters.live_bytes, 100 + 1000 + 99 * 50);
+	close_all(100 + 1000 + 99 * 50);
+}
+END_TEST
+
+/* 6.04 MiB a step for 2,600 steps are published, and some 15.3 GiB. */
+START_TEST(without_a_cap_sizes_that_never_come_back_are_all_retained)
+{
+	struct kvp_decode d = published;
+	const struct kvp_alloc_cache_options options = {
+		.override = { .given = true },
+	};
+
+	d.steps = 2600;
+	d.step_bytes = 6071255;		/* 5.79 MiB, 6.04 in the mean */
+	d.growth_bytes = 20;
+	open_with(64262 * MIB, &options);
+	run(&d, NULL, NULL);
+	ck_assert(!result.exhausted);
+	ck_assert_uint_eq(result.sizes_most, 26000);
+	ck_assert_uint_eq(result.counters.hits_total, 0);
+	ck_assert_uint_eq(result.first_freed_step, 0);
+	ck_assert_uint_ge(result.held_most_bytes, 1525 * MIB * 1024 / 100);
+	ck_assert_uint_le(result.held_most_bytes, 1535 * MIB * 1024 / 100);
+	ck_assert_uint_ge(result.held_most_bytes / 2600, 6035 * MIB / 1000);
+	ck_assert_uint_lt(result.held_most_bytes / 2600, 6045 * MIB / 1000);
+	close_all(64262 * MIB);
+}
+END_TEST
+
 START_TEST(no_steps_are_a_run_too)
 {
 	struct kvp_decode d = published;
@@ -406,12 +560,99 @@ START_TEST(sizes_that_cannot_be_are_refused_with_their_numbers)
 		      "18446744073709551615 steps of 1 tensors, 1 bytes a "
 		      "step before they grow, are more than "
 		      "9007199254740991 bytes (2^53 - 1) in all");
+	check_refused((struct kvp_decode){ .step_bytes = 1, .steps = 2,
+					   .sizes = 1,
+					   .grain_bytes = UINT64_C(1) << 52 },
+		      "2 steps of 1 tensors, 1 bytes a step before they grow, "
+		      "and rounded up to multiples of 4503599627370496, can be "
+		      "more than 9007199254740991 bytes (2^53 - 1) in all");
 	check_refused((struct kvp_decode){ .step_bytes = UINT64_C(1) << 52,
 					   .steps = 2, .sizes = 1 },
 		      "2 steps of 1 tensors, 4503599627370496 bytes a "
 		      "step before they grow, are more than "
 		      "9007199254740991 bytes (2^53 - 1) in all");
 	close_all(10 * MIB);
+}
+END_TEST
+
+/* KVP_OK where it runs or runs out of memory. */
+static int try_run(uint64_t free_bytes, struct kvp_cap_override override,
+		   struct kvp_decode d, struct kvp_error *err)
+{
+	const struct kvp_alloc_cache_options options = {
+		.override = override,
+	};
+	int code;
+
+	*err = (struct kvp_error){ 0 };
+	open_with(free_bytes, &options);
+	code = kvp_decode_run(cache, b, 0, &d, NULL, NULL, &result, err);
+	if (code)
+		ck_assert_uint_eq(asked.count, 0);
+	close_all(free_bytes);
+	return code;
+}
+
+START_TEST(more_blocks_than_memory_can_keep_books_of_are_refused)
+{
+	const struct kvp_cap_override none = { .given = true };
+	const struct kvp_cap_override policy = { .given = false };
+	/* What 2^20 sizes of 1, 2, 3 ... bytes are together. */
+	const uint64_t least = (UINT64_C(1) << 39) + (UINT64_C(1) << 19);
+	struct kvp_decode d = { .step_bytes = 1, .sizes = 1, .grow = true,
+				.steps = (1 << 20) + 1, .growth_bytes = 1 };
+	struct kvp_error err;
+
+	ck_assert_int_eq(try_run(least, none, d, &err), KVP_OK);
+	ck_assert(result.exhausted);
+	ck_assert_uint_eq(result.counters.held_blocks, 1 << 20);
+	ck_assert_int_eq(try_run(least + 1, none, d, &err), KVP_ELIMIT);
+	ck_assert_str_eq(err.text, "1048577 steps of 1 growing tensors are "
+		"1048577 blocks, and more than 1048576 of them may be held at "
+		"once: 549756338177 bytes are free, without a cap; at most "
+		"1048576 such steps can be run, or all of them with at most "
+		"549756338176 bytes free or under a cap of at most "
+		"549756338176");
+	ck_assert_int_eq(try_run(2 * least, (struct kvp_cap_override)
+		{ true, true, least }, d, &err), KVP_OK);
+	ck_assert_uint_eq(result.held_most_bytes, least);
+	ck_assert_int_eq(try_run(2 * least, (struct kvp_cap_override)
+		{ true, true, least + 1 }, d, &err), KVP_ELIMIT);
+	ck_assert_ptr_nonnull(strstr(err.text, "bytes are free, under a cap "
+				     "of 549756338177 bytes;"));
+	ck_assert_int_eq(try_run(2 * least, policy, d, &err), KVP_OK);
+	/* Larger tensors need more memory to be so many. */
+	d.growth_bytes = 2;
+	ck_assert_int_eq(try_run(2 * least, none, d, &err), KVP_ELIMIT);
+	d.step_bytes = UINT64_C(1) << 32;
+	ck_assert_int_eq(try_run(2 * least, none, d, &err), KVP_OK);
+	ck_assert(result.exhausted);
+	/* What does not grow, or is not put back, is never that many. */
+	d.grow = false;
+	ck_assert_int_eq(try_run(MANY, none, d, &err), KVP_OK);
+	d.grow = d.preallocate = true;
+	ck_assert_int_eq(try_run(MANY, none, d, &err), KVP_OK);
+}
+END_TEST
+
+START_TEST(more_pieces_of_live_memory_than_that_are_refused)
+{
+	const struct kvp_cap_override none = { .given = true };
+	struct kvp_decode d = { .step_bytes = 1, .sizes = 1,
+				.steps = (1 << 20) + 1,
+				.live_growth_bytes = 1000 };
+	struct kvp_error err;
+
+	ck_assert_int_eq(try_run(1000000, none, d, &err), KVP_OK);
+	ck_assert_int_eq(try_run(MANY, none, d, &err), KVP_ELIMIT);
+	ck_assert_str_eq(err.text, "live memory that grows by 1000 bytes in "
+		"each of 1048577 steps: at most 1048576 steps can be run, "
+		"unless memory runs out before: 1125899906842624 bytes are "
+		"free");
+	d.steps--;
+	d.step_bytes = 2;
+	d.sizes = 2;
+	ck_assert_int_eq(try_run(1000000, none, d, &err), KVP_OK);
 }
 END_TEST
 
@@ -486,6 +727,18 @@ Suite *decode_suite(void)
 	tcase_add_test(tests, tensors_that_grow_are_of_a_new_size_each);
 	tcase_add_test(tests,
 		tensors_that_do_not_grow_are_the_same_in_every_step);
+	tcase_add_test(tests,
+		what_tensors_grow_by_and_are_rounded_up_to_can_be_stated);
+	tcase_add_test(tests, a_grain_lets_tensors_that_grow_be_found_again);
+	tcase_add_test(tests,
+		a_cap_that_follows_free_memory_lives_where_a_constant_one_dies);
+	tcase_add_test(tests,
+		live_memory_that_grows_may_be_what_there_is_no_room_for);
+	tcase_add_test(tests,
+		without_a_cap_sizes_that_never_come_back_are_all_retained);
+	tcase_add_test(tests,
+		more_blocks_than_memory_can_keep_books_of_are_refused);
+	tcase_add_test(tests, more_pieces_of_live_memory_than_that_are_refused);
 	tcase_add_test(tests,
 		preallocated_tensors_are_asked_for_once_at_their_last_size);
 	tcase_add_test(tests,
