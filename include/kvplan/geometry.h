@@ -42,6 +42,10 @@ extern "C" {
 #define KVP_ROWS_MAX UINT64_C(2097152)		/* rows of one rank */
 #define KVP_RANKS_MAX UINT64_C(1024)
 #define KVP_STATICS_MAX UINT64_C(65536)		/* items of static storage */
+#define KVP_GRANULARITY_MIN UINT64_C(4096)
+/* static_entries, entry_limit and entry_reserve: far from where sums with a
+   plan's own entries would overflow. */
+#define KVP_ENTRIES_MAX (UINT64_C(1) << 50)
 
 #define KVP_NAME_MAX 128	/* characters of a geometry's name */
 #define KVP_PLANE_NAME_MAX 64	/* characters of a plane's name */

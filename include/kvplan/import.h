@@ -26,8 +26,16 @@ extern "C" {
 /* Configs are small: larger ones are KVP_ELIMIT. */
 #define KVP_IMPORT_TEXT_MAX ((size_t)4 << 20)
 
-/* Layers of a model. */
+/* Layers of a model, and multi-token-prediction layers behind them. */
 #define KVP_IMPORT_LAYERS_MAX UINT64_C(16384)
+#define KVP_IMPORT_MTP_MAX 64
+
+/* Widths and counts that a config states; real ones are far smaller. */
+#define KVP_IMPORT_DIM_MAX ((uint64_t)INT32_MAX)
+
+#define KVP_IMPORT_TYPE_MAX 64	/* characters of model_type */
+#define KVP_IMPORT_SPEC_MAX 1024	/* speculative tokens */
+#define KVP_IMPORT_STAGES_MAX 1024	/* pipeline stages in stage_layers */
 
 /* Filled by kvp_import_options_init(). */
 struct kvp_import_options {

@@ -22,11 +22,19 @@ extern "C" {
 #define KVP_LIMITS_FORMAT "kvplan/limits/1"
 
 #define KVP_LIMITS_DEVICES_MAX UINT64_C(1024)
+#define KVP_LIMITS_ENTRIES_MAX UINT32_MAX	/* free ones */
+
+/* Bytes of the strings, without the zero at their end. */
+#define KVP_LIMITS_LABEL_MAX 31
+#define KVP_LIMITS_NAME_MAX 127
+#define KVP_LIMITS_UUID_MAX 47
+#define KVP_LIMITS_DRIVER_MAX 47
+#define KVP_LIMITS_ANSWER_MAX 63
 
 struct kvp_limits_device {
-	char label[32];		/* what users call it: "GPU 2" */
-	char name[128];
-	char uuid[48];
+	char label[KVP_LIMITS_LABEL_MAX + 1];	/* as users say: "GPU 2" */
+	char name[KVP_LIMITS_NAME_MAX + 1];
+	char uuid[KVP_LIMITS_UUID_MAX + 1];
 	uint64_t granularity;	/* every allocation is a multiple of it */
 	uint64_t recommended_granularity;
 	uint64_t total_bytes;
@@ -56,9 +64,9 @@ enum kvp_answer {
 
 struct kvp_ability {
 	enum kvp_answer works;
-	char answer[64];	/* the driver's to the call that decided it,
-				   as in "CUDA_ERROR_NOT_SUPPORTED"; "" where
-				   not asked */
+	/* The driver's to the call that decided it, as in
+	   "CUDA_ERROR_NOT_SUPPORTED"; "" where not asked. */
+	char answer[KVP_LIMITS_ANSWER_MAX + 1];
 };
 
 /* What was timed: one call for one allocation of the granularity. */
@@ -73,7 +81,7 @@ enum kvp_cost {
 #define KVP_NOT_TIMED UINT64_MAX	/* the two with two readers */
 
 struct kvp_limits {
-	char driver[48];	/* "CUDA driver API 13.0" */
+	char driver[KVP_LIMITS_DRIVER_MAX + 1];	/* "CUDA driver API 13.0" */
 	struct kvp_limits_device *devices;
 	size_t ndevices;	/* at least 1 */
 	/* [ndevices * ndevices]: can device i be granted access to memory of

@@ -1,13 +1,11 @@
 #include "base/bytes.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include <kvplan/error.h>
 
-#define MOST UINT64_C(9007199254740991)	/* 2^53 - 1 */
-#define DECIMALS_MAX 6			/* 10^6 * 1 TiB fits 64 bits */
+#define BYTES_MAX UINT64_C(9007199254740991)	/* 2^53 - 1 */
 
 /* The factor of a unit; 0: none of that name. */
 static uint64_t factor_of(const char *unit, bool loose)
@@ -37,11 +35,11 @@ static int parse(const char *p, bool loose, uint64_t *out)
 	if (!is_digit(*p))
 		return KVP_EINPUT;
 	for (; is_digit(*p); p++)
-		if (whole <= MOST)
+		if (whole <= BYTES_MAX)
 			whole = whole * 10 + (uint64_t)(*p - '0');
 	if (loose && *p == '.' && is_digit(p[1]))
 		for (p++; is_digit(*p); p++, parts *= 10) {
-			if (++decimals > DECIMALS_MAX)
+			if (++decimals > BYTES_DECIMALS_MAX)
 				return KVP_EINPUT;
 			part = part * 10 + (uint64_t)(*p - '0');
 		}
@@ -50,8 +48,8 @@ static int parse(const char *p, bool loose, uint64_t *out)
 	factor = factor_of(p, loose);
 	if (!factor || (decimals && factor == 1))
 		return KVP_EINPUT;
-	if (whole > MOST / factor ||
-	    whole * factor > MOST - part * factor / parts)
+	if (whole > BYTES_MAX / factor ||
+	    whole * factor > BYTES_MAX - part * factor / parts)
 		return KVP_ELIMIT;
 	*out = whole * factor + part * factor / parts;
 	return KVP_OK;
@@ -65,4 +63,11 @@ int bytes_parse(const char *text, uint64_t *out)
 int bytes_parse_loose(const char *text, uint64_t *out)
 {
 	return parse(text, true, out);
+}
+
+bool bytes_has_many_decimals(const char *text)
+{
+	const char *point = strchr(text, '.');
+
+	return point && strspn(point + 1, "0123456789") > BYTES_DECIMALS_MAX;
 }

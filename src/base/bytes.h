@@ -4,7 +4,10 @@
 #ifndef KVPLAN_BASE_BYTES_H
 #define KVPLAN_BASE_BYTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#define BYTES_DECIMALS_MAX 6	/* 10^6 * 1 TiB fits 64 bits */
 
 /*
  * "2 MiB": digits, at most one blank, one of B, KiB, MiB, GiB, TiB.  KVP_OK,
@@ -19,5 +22,8 @@ int bytes_parse(const char *text, uint64_t *out);
  * "12.8MiB".
  */
 int bytes_parse_loose(const char *text, uint64_t *out);
+
+/* Is it the decimals that bytes_parse_loose() found too many? */
+bool bytes_has_many_decimals(const char *text);
 
 #endif

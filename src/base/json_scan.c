@@ -8,6 +8,10 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
+/* A constant as text. */
+#define TEXT(name) TEXT_OF(name)
+#define TEXT_OF(value) #value
+
 struct scan {
 	const struct json_text *in;
 	const char *p;
@@ -234,7 +238,8 @@ static int scan_container(struct scan *s, char close, int depth)
 	int code;
 
 	if (depth == JSON_DEPTH_MAX)
-		return broken(s, s->p, "nested deeper than 16");
+		return broken(s, s->p, "nested deeper than "
+			      TEXT(JSON_DEPTH_MAX));
 	s->p++;
 	skip_blanks(s);
 	if (!at_end(s) && *s->p == close) {

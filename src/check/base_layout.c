@@ -290,7 +290,8 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 		return too_big(err);
 	if (g->snapshot_rows > KVP_ROWS_MAX)
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "more than %" PRIu64 " snapshot rows",
+				     "%" PRIu64 " snapshot rows, must be at "
+				     "most %" PRIu64, g->snapshot_rows,
 				     KVP_ROWS_MAX);
 	base->backing = calloc(g->nplanes, sizeof(*base->backing));
 	base->kind = malloc(g->nplanes * sizeof(*base->kind));

@@ -50,8 +50,8 @@ int check_base_copy_recorded(struct check_base *base,
 
 	if (g->nbase_chunks > KVP_CHUNKS_MAX)
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "more than %" PRIu64 " base chunks",
-				     KVP_CHUNKS_MAX);
+				     "%zu base chunks, must be at most %"
+				     PRIu64, g->nbase_chunks, KVP_CHUNKS_MAX);
 	base->chunks = malloc((g->nbase_chunks + 1) * sizeof(*base->chunks));
 	if (base->chunks)
 		rc = fill_recorded(base, g, &placed, &rest);

@@ -4,6 +4,7 @@
  * imports, readers name who imports a rank's KV.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +120,10 @@ int check_truth_make(struct check *c, struct kvp_error *err)
 	if (!u64_mul(g->pages, g->page_tokens, &t->kv_tokens) ||
 	    !u64_mul(t->kv_tokens, g->dcp_group_size, &t->kv_tokens))
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "the geometry's tokens exceed 64 bits");
+				     "%" PRIu64 " pages of %" PRIu64 " tokens in "
+				     "groups of %" PRIu64 " ranks exceed 64 "
+				     "bits", g->pages, g->page_tokens,
+				     g->dcp_group_size);
 	rc = check_lower_bound(&c->base, c->plan->merge, &t->lower_bound, err);
 	if (rc)
 		return rc;

@@ -3,6 +3,7 @@
  * and the checker's own files; knows nothing of the planner.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,7 +222,8 @@ static int open_check(struct check *c, const struct kvp_plan *plan,
 	if (rc)
 		return rc;
 	if (n >= UINT32_MAX)
-		return kvp_error_set(err, KVP_ELIMIT, "too many chunks");
+		return kvp_error_set(err, KVP_ELIMIT, "%zu chunks, must be "
+				     "fewer than %" PRIu32, n, UINT32_MAX);
 	rc = check_base_make(&c->base, c->geometry, err);
 	if (rc)
 		return rc;

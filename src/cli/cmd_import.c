@@ -10,8 +10,6 @@
 #include "base/file.h"
 #include "cli/cli.h"
 
-#define STAGES_MAX 1024
-
 enum {
 	TP, DCP, RANKS_PER_NODE, PAGE_TOKENS, KV_DTYPE, CONV_DTYPE,
 	STATE_DTYPE, EXECUTION_ROWS, SNAPSHOT_ROWS, PAGES, SPEC_TOKENS, MTP,
@@ -56,7 +54,7 @@ static const struct opt opts[OPTS] = {
 
 struct settings {
 	struct kvp_import_options options;
-	uint64_t stage_layers[STAGES_MAX];
+	uint64_t stage_layers[KVP_IMPORT_STAGES_MAX];
 	const char *output;
 	bool quiet;
 	bool list;
@@ -69,15 +67,15 @@ static int bad_stage(const char *value)
 		"and the layers of every stage, such as 1/16,16,15", value);
 }
 
-/* One number of digits alone; *p moves past it. */
+/* One number of digits alone; *p moves past it.  Saturates. */
 static bool digits(const char **p, uint64_t *number)
 {
 	const char *start = *p;
 
 	for (*number = 0; **p >= '0' && **p <= '9'; ++*p)
-		*number = *number > 1000000 ? *number :
-			  *number * 10 + (uint64_t)(**p - '0');
-	return *p > start && *number <= 1000000;
+		if (*number <= KVP_IMPORT_LAYERS_MAX)
+			*number = *number * 10 + (uint64_t)(**p - '0');
+	return *p > start;
 }
 
 /* "2/4", or "2/16,16,15,14": the layers of each stage. */
@@ -85,17 +83,28 @@ static int set_stage(struct settings *s, const char *value)
 {
 	struct kvp_import_options *o = &s->options;
 	const char *p = value;
+	uint64_t most;
 	size_t count = 0;
 
 	if (!digits(&p, &o->stage) || *p++ != '/')
 		return bad_stage(value);
+	most = o->stage;
 	do {
-		if (count == STAGES_MAX ||
-		    !digits(&p, &s->stage_layers[count++]))
+		if (count == KVP_IMPORT_STAGES_MAX)
+			return out_usage_error("--stage: lists more than %d "
+				"stages", KVP_IMPORT_STAGES_MAX);
+		if (!digits(&p, &s->stage_layers[count]))
 			return bad_stage(value);
+		if (s->stage_layers[count] > most)
+			most = s->stage_layers[count];
+		count++;
 	} while (*p++ == ',');
 	if (p[-1])
 		return bad_stage(value);
+	if (most > KVP_IMPORT_LAYERS_MAX)
+		return out_usage_error("--stage=%s: must have numbers of at "
+			"most %llu, the most layers a model has", value,
+			(unsigned long long)KVP_IMPORT_LAYERS_MAX);
 	o->stages = count > 1 ? count : s->stage_layers[0];
 	o->stage_layers = count > 1 ? s->stage_layers : NULL;
 	return KVP_EXIT_YES;
@@ -104,7 +113,7 @@ static int set_stage(struct settings *s, const char *value)
 static int set_mtp(struct settings *s, const char *value)
 {
 	s->options.mtp_layers = KVP_IMPORT_MTP_ALL;
-	return value ? opt_number("mtp", value, 0, 64,
+	return value ? opt_number("mtp", value, 0, KVP_IMPORT_MTP_MAX,
 				  &s->options.mtp_layers) : KVP_EXIT_YES;
 }
 
@@ -112,19 +121,23 @@ static int set_mtp(struct settings *s, const char *value)
 static int set_number(struct settings *s, int got, const char *value)
 {
 	struct kvp_import_options *o = &s->options;
-	uint64_t *const number[OPTS] = {
-		[TP] = &o->tp, [DCP] = &o->dcp,
-		[RANKS_PER_NODE] = &o->ranks_per_node,
-		[PAGE_TOKENS] = &o->page_tokens,
-		[EXECUTION_ROWS] = &o->execution_rows,
-		[SNAPSHOT_ROWS] = &o->snapshot_rows, [PAGES] = &o->pages,
-		[SPEC_TOKENS] = &o->spec_tokens,
+	const struct {
+		uint64_t *number, low, high;
+	} row[OPTS] = {
+		[TP] = { &o->tp, 1, KVP_RANKS_MAX },
+		[DCP] = { &o->dcp, 1, KVP_RANKS_MAX },
+		[RANKS_PER_NODE] = { &o->ranks_per_node, 1, KVP_RANKS_MAX },
+		[PAGE_TOKENS] = { &o->page_tokens, 1, KVP_IMPORT_DIM_MAX },
+		[EXECUTION_ROWS] = { &o->execution_rows, 0, KVP_ROWS_MAX },
+		[SNAPSHOT_ROWS] = { &o->snapshot_rows, 0, KVP_ROWS_MAX },
+		[PAGES] = { &o->pages, 1, KVP_NUMBER_MAX },
+		[SPEC_TOKENS] = { &o->spec_tokens, 0, KVP_IMPORT_SPEC_MAX },
 	};
 
-	if (got < 0 || !number[got])
+	if (got < 0 || !row[got].number)
 		return KVP_EXIT_INPUT;
-	return opt_number(opts[got].name, value, 0, KVP_NUMBER_MAX,
-			  number[got]);
+	return opt_number(opts[got].name, value, row[got].low, row[got].high,
+			  row[got].number);
 }
 
 static int set(void *settings, int got, const char *value)
@@ -221,7 +234,7 @@ static int import(const struct settings *s)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	static struct settings s;	/* STAGES_MAX is much for a stack */
+	static struct settings s;	/* KVP_IMPORT_STAGES_MAX is much for a stack */
 	int exit;
 
 	kvp_import_options_init(&s.options);

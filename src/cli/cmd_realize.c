@@ -97,8 +97,12 @@ static int set_ranks(struct realize_settings *s, const char *value)
 	first = last = strtoul(value, &end, 10);
 	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
 		last = strtoul(end + 1, &end, 10);
-	if (*end || last < first || last >= KVP_RANKS_MAX)
+	if (*end || last < first)
 		goto bad;
+	if (last >= KVP_RANKS_MAX)
+		return out_usage_error("--ranks=%s: ranks are numbered 0 to "
+			"%llu at most", value,
+			(unsigned long long)KVP_RANKS_MAX - 1);
 	s->ranks_given = true;
 	s->options.first_rank = (uint32_t)first;
 	s->options.nranks = (uint32_t)(last - first + 1);

@@ -15,6 +15,7 @@
 #define OPT_BAD (-2)
 
 #define OPTS_MAX 24
+#define OPT_GPU_MAX UINT32_MAX
 /* Values getopt_long() returns for the rows of the table. */
 #define FIRST 256
 
@@ -112,11 +113,18 @@ int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 	char *end;
 
 	for (*count = 0; value; value = *end ? end + 1 : NULL) {
-		if (*value < '0' || *value > '9' || *count == KVP_RANKS_MAX)
+		if (*value < '0' || *value > '9')
 			goto bad;
 		each = strtoul(value, &end, 10);
-		if ((*end && *end != ',') || each > UINT32_MAX)
+		if (*end && *end != ',')
 			goto bad;
+		if (each > OPT_GPU_MAX)
+			return out_usage_error("--gpus=%s: numbers of GPUs are "
+				"at most %llu", given,
+				(unsigned long long)OPT_GPU_MAX);
+		if (*count == KVP_RANKS_MAX)
+			return out_usage_error("--gpus: lists more than %llu "
+				"GPUs", (unsigned long long)KVP_RANKS_MAX);
 		gpu[(*count)++] = (uint32_t)each;
 	}
 	return KVP_EXIT_YES;
@@ -132,6 +140,9 @@ int opt_bytes(const char *option, const char *value, uint64_t *bytes)
 	if (code == KVP_ELIMIT)
 		return out_usage_error("--%s=%s: is more than "
 			"9007199254740991 bytes (2^53 - 1)", option, value);
+	if (code && bytes_has_many_decimals(value))
+		return out_usage_error("--%s=%s: has more than %d decimals",
+				       option, value, BYTES_DECIMALS_MAX);
 	if (code)
 		return out_usage_error("--%s=%s: must be bytes, such as "
 			"274726912, or 262MiB (KiB, MiB, GiB, TiB, or K, M, "

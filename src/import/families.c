@@ -300,7 +300,7 @@ static int read_type(struct import *im, const struct json_at *object,
 	if (code || !at.p || json_type(&at) == JSON_NULL)
 		return code;
 	config_note(im, object == &im->body ? im->prefix : "", at.key, &at);
-	return json_string(&at, 64, type, err);
+	return json_string(&at, KVP_IMPORT_TYPE_MAX, type, err);
 }
 
 static int unknown(const struct json_at *object, const char *type,

@@ -8,7 +8,6 @@
 #include "import/work.h"
 
 #define EXECUTION_ROWS 256	/* vLLM's max_num_seqs */
-#define SPEC_MAX UINT64_C(1024)
 
 void kvp_import_options_init(struct kvp_import_options *options)
 {
@@ -53,7 +52,8 @@ static int settle(struct kvp_import_options *o, struct kvp_error *err)
 	if (!code)
 		code = option("page-tokens", o->page_tokens, 1, DIM_MAX, err);
 	if (!code)
-		code = option("spec-tokens", o->spec_tokens, 0, SPEC_MAX, err);
+		code = option("spec-tokens", o->spec_tokens, 0,
+			      KVP_IMPORT_SPEC_MAX, err);
 	if (!code)
 		code = option("execution-rows", o->execution_rows, 0,
 			      KVP_ROWS_MAX, err);

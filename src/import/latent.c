@@ -187,8 +187,10 @@ static int add_slots(struct import *im, const char *name, uint64_t count,
 	int code = TIMES(&bytes, "slots x bytes", err, slots, slot);
 
 	if (!code && !u64_round_up(bytes, V4_PAGE, &page))
-		code = kvp_error_set(err, KVP_ELIMIT, "%s: slots x bytes: "
-				     "too large", im->source);
+		code = kvp_error_set(err, KVP_ELIMIT, "%s: %llu slots x "
+				     "%llu bytes, rounded up to %d, exceed 64 "
+				     "bits", im->source, (ull)slots,
+				     (ull)slot, V4_PAGE);
 	if (code)
 		return code;
 	why(im, "%s: %llu tokens / %llu = %llu slots x %llu B = %llu B, "

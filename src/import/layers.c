@@ -8,8 +8,6 @@
 
 #include "import/work.h"
 
-#define MOST (KVP_IMPORT_LAYERS_MAX + MTP_MAX)
-
 static const char *kind_name(struct layer layer)
 {
 	static const char *const attention[ATTENTIONS] = {
@@ -63,7 +61,7 @@ static int check_count(struct import *im, const struct json_at *at,
 }
 
 struct reading {
-	struct layer *now;	/* what one spelling says, [MOST] */
+	struct layer *now;	/* what one spelling says, [LISTED_MAX] */
 	struct layer *tail;	/* MTP layers, [MTP_MAX] */
 	uint64_t ntail;
 	uint64_t mtp;		/* stated by the config */
@@ -267,8 +265,9 @@ int layers_read(struct import *im, struct kvp_error *err)
 	int code;
 
 	/* Behind the model's layers there is room for MTP patterns. */
-	im->layers = calloc(MOST + MTP_MAX * MTP_MAX, sizeof(*im->layers));
-	r.now = calloc(MOST, sizeof(*r.now));
+	im->layers = calloc(LISTED_MAX + MTP_MAX * MTP_MAX,
+			    sizeof(*im->layers));
+	r.now = calloc(LISTED_MAX, sizeof(*r.now));
 	r.tail = calloc(MTP_MAX, sizeof(*r.tail));
 	if (!im->layers || !r.now || !r.tail)
 		code = kvp_error_nomem(err);

@@ -8,8 +8,6 @@
 
 #include "import/work.h"
 
-#define MOST (KVP_IMPORT_LAYERS_MAX + MTP_MAX)
-
 static const struct layer attends = { FULL, false };
 static const struct layer recurs = { NO_ATTENTION, true };
 static const struct layer neither = { NO_ATTENTION, false };
@@ -75,7 +73,7 @@ static int read_words(struct import *im, const struct json_at *at,
 		      struct layer *layers, uint64_t *count,
 		      struct kvp_error *err)
 {
-	return words_read(im, at, layers, MOST, count, err);
+	return words_read(im, at, layers, LISTED_MAX, count, err);
 }
 
 int pattern_read(const struct json_at *at, struct layer *layers, uint64_t most,
@@ -113,7 +111,7 @@ static int read_pattern(struct import *im, const struct json_at *at,
 			struct kvp_error *err)
 {
 	(void)im;
-	return pattern_read(at, layers, MOST, count, err);
+	return pattern_read(at, layers, LISTED_MAX, count, err);
 }
 
 /* --- numbers, one per layer --- */
@@ -127,8 +125,8 @@ static int read_numbers(const struct json_at *at, struct layer *layers,
 	int code = json_list_begin(&list, at, err);
 
 	for (*count = 0; !code && json_list_next(&list, &element); ++*count) {
-		if (*count == MOST)
-			return too_many(at, MOST, err);
+		if (*count == LISTED_MAX)
+			return too_many(at, LISTED_MAX, err);
 		code = json_u64(&element, 0, DIM_MAX, &got, err);
 		if (code)
 			return code;

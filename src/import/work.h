@@ -24,9 +24,10 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 
-/* Widths and counts of a model; real ones are far smaller. */
-#define DIM_MAX ((uint64_t)INT32_MAX)
-#define MTP_MAX 64		/* multi-token-prediction layers */
+#define DIM_MAX KVP_IMPORT_DIM_MAX
+#define MTP_MAX KVP_IMPORT_MTP_MAX
+/* Entries of a list of layers, which may name the MTP layers, too. */
+#define LISTED_MAX (KVP_IMPORT_LAYERS_MAX + MTP_MAX)
 #define READ_MAX 96		/* different keys read of one config */
 #define MUSTS_MAX 16
 #define CLASSES_MAX 6

@@ -82,8 +82,8 @@ static int read_counts(struct kvp_geometry *g, const struct json_at *v,
 	int code = json_string(&v[NAME], KVP_NAME_MAX, &g->name, err);
 
 	if (!code)
-		code = number(&v[GRANULARITY], true, 4096, max, 2 << 20,
-			      &g->granularity, err);
+		code = number(&v[GRANULARITY], true, KVP_GRANULARITY_MIN, max,
+			      2 << 20, &g->granularity, err);
 	if (!code && (g->granularity & (g->granularity - 1)))
 		return json_fail(&v[GRANULARITY], err, KVP_EINPUT,
 			"is %llu, must be a power of two such as 2097152",
@@ -165,8 +165,7 @@ static int read_ranks(struct kvp_geometry *g, const struct json_at *v,
 static int read_table(struct kvp_geometry *g, const struct json_at *v,
 		      struct kvp_error *err)
 {
-	/* Far from where sums with the plan's own entries would overflow. */
-	const uint64_t max = UINT64_C(1) << 50;
+	const uint64_t max = KVP_ENTRIES_MAX;
 	uint64_t reserve;
 	int code = number(&v[STATIC_ENTRIES], false, 0, max, 0,
 			  &g->static_entries, err);

@@ -8,18 +8,15 @@
 #include "base/error.h"
 #include "base/u64.h"
 
-/* The largest entry_limit that a geometry may state. */
-#define ENTRY_LIMIT_MAX (UINT64_C(1) << 50)
-
 uint64_t kvp_limits_entry_limit(const struct kvp_limits *limits,
 				const struct kvp_geometry *g)
 {
-	uint64_t limit = ENTRY_LIMIT_MAX;
+	uint64_t limit = KVP_ENTRIES_MAX;
 
 	if (!limits || !limits->entries_counted)
 		return g->entry_limit;
 	(void)u64_add(limits->entries_free, g->static_entries, &limit);
-	return u64_max(u64_min(limit, ENTRY_LIMIT_MAX), g->entry_reserve);
+	return u64_max(u64_min(limit, KVP_ENTRIES_MAX), g->entry_reserve);
 }
 
 int kvp_limits_check(const struct kvp_limits *limits,

@@ -63,7 +63,8 @@ static int read_text(const struct json_at *at, char *to, size_t size,
 static int read_granularity(const struct json_at *at, uint64_t *granularity,
 			    struct kvp_error *err)
 {
-	int code = json_u64(at, 4096, KVP_NUMBER_MAX, granularity, err);
+	int code = json_u64(at, KVP_GRANULARITY_MIN, KVP_NUMBER_MAX, granularity,
+			    err);
 
 	if (!code && (*granularity & (*granularity - 1)))
 		return json_fail(at, err, KVP_EINPUT,
@@ -226,7 +227,8 @@ static int read_entries(struct kvp_limits *l, const struct json_at *at,
 	l->entries_counted = true;
 	code = json_object(at, fields, 2, v, err);
 	if (!code)
-		code = json_u64(&v[0], 0, UINT32_MAX, &l->entries_free, err);
+		code = json_u64(&v[0], 0, KVP_LIMITS_ENTRIES_MAX,
+				&l->entries_free, err);
 	return code ? code : json_bool(&v[1], &l->entries_exact, err);
 }
 

@@ -58,7 +58,7 @@ int plan_check_rows(const struct kvp_plan *plan, struct kvp_error *err)
 
 	if (plan->nrows > KVP_ROWS_MAX)
 		return kvp_error_set(err, KVP_EINPUT,
-				     "%zu rows, at most %" PRIu64,
+				     "%zu rows, must be at most %" PRIu64,
 				     plan->nrows, KVP_ROWS_MAX);
 	for (row = 0; row < plan->nrows; row++)
 		if (!row_is_sound(plan, row))

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "base/u64.h"
 
+/* Bytes to use that need no unit: nobody means 90 bytes. */
+#define UNITLESS_MIN (UINT64_C(1) << 20)
+
 /* "90%": digits up to 100 and the sign, nothing else. */
 static bool is_percentage(const char *text, uint32_t *percent)
 {
@@ -36,6 +39,9 @@ int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 			return kvp_error_set(err, KVP_EINPUT, "'%s' is more "
 				"than 9007199254740991 bytes (2^53 - 1)",
 				text);
+		if (code && bytes_has_many_decimals(text))
+			return kvp_error_set(err, KVP_EINPUT, "'%s' has more "
+				"than %d decimals", text, BYTES_DECIMALS_MAX);
 		if (code)
 			return kvp_error_set(err, KVP_EINPUT, "'%s' must be "
 				"what is left free, such as -1G, a whole "
@@ -43,11 +49,11 @@ int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 				"as 90%%, or the most to use, such as 70GiB",
 				text);
 	}
-	/* Nobody means 90 bytes. */
-	if (got.kind == KVP_LIMIT_USE && got.bytes < UINT64_C(1) << 20 &&
+	if (got.kind == KVP_LIMIT_USE && got.bytes < UNITLESS_MIN &&
 	    text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9')
 		return kvp_error_set(err, KVP_EINPUT, "'%s' has no unit and "
-			"would be %s bytes; say %s%% or %sGiB", text, text,
+			"would be %s bytes; less than 1 MiB needs one: say "
+			"%s%% or %sGiB", text, text,
 			got.bytes <= 100 ? text : "90", text);
 	*limit = got;
 	return KVP_OK;

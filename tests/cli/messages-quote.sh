@@ -21,3 +21,12 @@ kvplan headroom simulate --free=1GiB --steps=99999999999999999999
 kvplan probe --gpus --entries --max=99999999999999999999
 kvplan import --tp=99999999999999999999 x
 kvplan import --tp=1 --stage=1/99999999999999999999 x
+# Limits that a message has to name, with what exceeds them.
+kvplan headroom --free=1.1234567MiB
+kvplan size --free=1G --memory-limit=-1.1234567GiB layouts/example.json
+kvplan size --free=1G --memory-limit=1023 layouts/example.json
+kvplan headroom --gpus="$(repeat 1024 0,)0" 2>&1 | tail -c 30
+kvplan import --tp=1 --stage="1/$(repeat 1024 1,)1" x 2>&1 | tail -c 30
+kvplan import --tp=1 --stage=16385/16385 x
+kvplan import --tp=1 --ranks-per-node=1025 x
+kvplan import --tp=1 --page-tokens=2147483648 x

@@ -51,7 +51,7 @@ refused "kv heads" "num_key_value_heads, 8, must be a multiple or a divisor" \
 says "kv heads" "legal: 1, 2, 4, 8, 16, 24, 48"
 refused "key heads" "linear_num_key_heads, 16" --tp=12 \
 	"$(config qwen3.5-27b)"
-refused "more ranks than a format has" "--tp=2000: must be from 1 to 1024" \
+refused "more ranks than a format has" "--tp=2000: must be a whole number from 1 to 1024" \
 	--tp=2000 "$(config deepseek-v3)"
 refused "no TP" "--tp: missing" "$(config deepseek-v3)"
 refused "nodes" "--ranks-per-node=3: must divide TP 8; legal: 1, 2, 4, 8" \

@@ -193,6 +193,8 @@ awk '/^\.Sh / { on = /JSON OUTPUT/ } on' man/kvplan.1 |
 	grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$work/manual"
 same 'keys of the JSON reports'
 
+. tests/man/limits.sh
+
 # What a realization prints: its report and its trace.
 kvplan plan -q -o "$work/plan" layouts/example.json
 kvplan realize --json --trace="$work/trace" "$work/plan" |
