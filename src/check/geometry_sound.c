@@ -53,7 +53,8 @@ static int judge_sizes(const struct kvp_geometry *g, struct kvp_error *err)
 {
 	size_t i;
 
-	if (g->granularity < 4096 || g->granularity & (g->granularity - 1))
+	if (g->granularity < KVP_GRANULARITY_MIN ||
+	    g->granularity & (g->granularity - 1))
 		return not_sound("granularity", g->granularity, err);
 	if (!g->tile_granules)
 		return not_sound("tile_granules", g->tile_granules, err);
