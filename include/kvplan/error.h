@@ -46,7 +46,8 @@ enum kvp_code {
 	KVP_EBUG = -40
 };
 
-/* Longest message with its terminating zero; longer ones are cut. */
+/* Longest message with its terminating zero; longer ones are cut and end in
+   "...". */
 #define KVP_ERROR_MAX 1024
 
 struct kvp_error {

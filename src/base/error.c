@@ -3,11 +3,24 @@
  */
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
+
+#define CUT "..."
+
+void kvp_error_format(char *text, size_t size, const char *format,
+		      va_list args)
+{
+	int len = vsnprintf(text, size, format, args);
+
+	assert(size >= sizeof(CUT));
+	if (len >= 0 && (size_t)len >= size)
+		strcpy(text + size - sizeof(CUT), CUT);
+}
 
 int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 {
@@ -16,7 +29,7 @@ int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 	if (err) {
 		err->code = code;
 		va_start(args, format);
-		vsnprintf(err->text, sizeof(err->text), format, args);
+		kvp_error_format(err->text, sizeof(err->text), format, args);
 		va_end(args);
 		utf8_clean(err->text);	/* one error is one line */
 	}
@@ -25,21 +38,16 @@ int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 
 int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 {
-	char text[KVP_ERROR_MAX];
+	char front[KVP_ERROR_MAX], text[KVP_ERROR_MAX];
 	va_list args;
-	size_t used;
 
 	if (!err)
 		return code;
-	err->code = code;
 	memcpy(text, err->text, sizeof(text));
 	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	kvp_error_format(front, sizeof(front), format, args);
 	va_end(args);
-	used = strlen(err->text);
-	snprintf(err->text + used, sizeof(err->text) - used, ": %s", text);
-	utf8_clean(err->text);
-	return code;
+	return kvp_error_set(err, code, "%s: %s", front, text);
 }
 
 int kvp_error_nomem(struct kvp_error *err)

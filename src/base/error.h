@@ -5,6 +5,9 @@
 #ifndef KVPLAN_BASE_ERROR_H
 #define KVPLAN_BASE_ERROR_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #include <kvplan/error.h>
 
 #ifdef __GNUC__
@@ -12,6 +15,10 @@
 #else
 #define KVP_PRINTF(fmt, args)
 #endif
+
+/* vsnprintf() that never cuts unseen: a text that is cut ends in "...". */
+void kvp_error_format(char *text, size_t size, const char *format,
+		      va_list args);
 
 /* Set code and text.  err may be NULL. */
 int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)

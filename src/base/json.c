@@ -15,6 +15,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/text_list.h"
 #include "base/utf8.h"
 
 static bool is_blank(char c)
@@ -82,7 +83,7 @@ int json_fail(const struct json_at *at, struct kvp_error *err, int code,
 
 	pointer_text(at, place, sizeof(place));
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	kvp_error_format(text, sizeof(text), format, args);
 	va_end(args);
 	return kvp_error_set(err, code, "%s: %s: %s", at->in->source,
 			     *place ? place : "/", text);
@@ -229,15 +230,16 @@ static int unknown_key(const struct json_at *at, const char *p,
 		       const struct json_field *fields, size_t count,
 		       struct kvp_error *err)
 {
-	char known[512] = "", shown[128];
-	size_t i, used = 0;
+	char known[512], shown[128];
+	struct text_list list;
 	struct json_at member = *at;
+	size_t i;
 
 	pointer_token(shown, p + 1, (size_t)(skip_string(p) - p) - 2);
-	for (i = 0; i < count && used < sizeof(known); i++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used,
-					 "%s%s", i ? ", " : "",
-					 fields[i].name);
+	text_list_begin(&list, known, sizeof(known), ", ");
+	for (i = 0; i < count; i++)
+		text_list_add(&list, 1, "%s", fields[i].name);
+	text_list_end(&list);
 	member.up = at;
 	member.key = shown;
 	return json_fail(&member, err, KVP_EINPUT,
@@ -504,18 +506,18 @@ int json_string(const struct json_at *at, size_t most, char **out,
 int json_choice(const struct json_at *at, const char *const *names,
 		size_t count, size_t *out, struct kvp_error *err)
 {
-	char known[128] = "";
-	size_t i, used = 0;
+	char known[128];
+	struct text_list list;
+	size_t i;
 	char *text;
 	int code = json_text(at, &text, err);
 
 	if (code)
 		return code;
+	text_list_begin(&list, known, sizeof(known), ", ");
 	for (i = 0; i < count && strcmp(text, names[i]); i++)
-		if (used < sizeof(known))
-			used += (size_t)snprintf(known + used,
-				sizeof(known) - used, "%s\"%s\"",
-				i ? ", " : "", names[i]);
+		text_list_add(&list, 1, "\"%s\"", names[i]);
+	text_list_end(&list);
 	if (i == count)
 		code = json_fail(at, err, KVP_EINPUT,
 				 "is \"%.60s\", must be one of %s", text,

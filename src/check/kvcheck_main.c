@@ -39,7 +39,7 @@ static void complain(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	kvp_error_format(text, sizeof(text), format, args);
 	va_end(args);
 	utf8_clean(text);
 	fprintf(stderr, "kvcheck: error: %s\n", text);

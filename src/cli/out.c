@@ -19,7 +19,7 @@ static void talk(const char *kind, const char *format, va_list args)
 {
 	char text[KVP_ERROR_MAX];
 
-	vsnprintf(text, sizeof(text), format, args);
+	kvp_error_format(text, sizeof(text), format, args);
 	utf8_clean(text);
 	fprintf(stderr, "kvplan: %s: %s\n", kind, text);
 }

@@ -5,22 +5,22 @@
 
 #include "import/work.h"
 
-#define RANGES 60		/* in one line; what is over is left out */
+#define RANGES 60		/* in one line; of what is over, how many layers */
 
 /* "0-2,4-6": the layers from `first` up to `past` that `is` holds for. */
 static void ranges(struct import *im, uint64_t first, uint64_t past,
 		   bool (*is)(struct layer layer, unsigned kind),
 		   unsigned kind)
 {
-	uint64_t i, from;
+	uint64_t i, from, more = 0;
 	unsigned count = 0;
 
 	for (i = first; i < past; i++) {
 		if (!is(im->layers[i], kind))
 			continue;
 		if (++count > RANGES) {
-			why(im, ",...");
-			return;
+			more++;
+			continue;
 		}
 		for (from = i; i + 1 < past && is(im->layers[i + 1], kind);)
 			i++;
@@ -28,6 +28,8 @@ static void ranges(struct import *im, uint64_t first, uint64_t past,
 		if (i > from)
 			why(im, "-%llu", (ull)i);
 	}
+	if (more)
+		why(im, " and %llu more", (ull)more);
 }
 
 #define SHOWN 40		/* bytes of a value */

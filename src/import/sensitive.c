@@ -6,7 +6,6 @@
  * attention does not read head_dim, and may have it.  All other keys are
  * irrelevant and pass.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "import/work.h"
@@ -95,13 +94,14 @@ static bool knows(const struct family *f, const char *key)
 static void know(const char *key, char *text, size_t size)
 {
 	const struct family *f;
-	size_t used = 0, i;
+	struct text_list list;
+	size_t i;
 
-	*text = '\0';
-	for (i = 0; (f = family_at(i)) && used < size; i++)
+	text_list_begin(&list, text, size, ", ");
+	for (i = 0; (f = family_at(i)) != NULL; i++)
 		if (knows(f, key))
-			used += (size_t)snprintf(text + used, size - used,
-				"%s%s", used ? ", " : "", f->shown.name);
+			text_list_add(&list, 1, "%s", f->shown.name);
+	text_list_end(&list);
 }
 
 static int check(struct import *im, const struct json_at *object,
@@ -147,9 +147,11 @@ static int note_recurrent(struct import *im, struct kvp_error *err)
 				why(im, "%s %s", count == 1 ? "  not used:" :
 				    ",", member.key);
 	}
+	if (count > NAMED)
+		why(im, " and %u more", count - NAMED);
 	if (count)
-		why(im, "%s; family %s has no recurrent layers\n",
-		    count > NAMED ? ", ..." : "", im->family->shown.name);
+		why(im, "; family %s has no recurrent layers\n",
+		    im->family->shown.name);
 	return code;
 }
 

@@ -47,7 +47,7 @@ static int check_tp(struct import *im, struct kvp_error *err)
 		[MUST_PAD] = "must be a multiple of TP or below it",
 	};
 	const struct must *m = broken(im, im->options->tp);
-	struct numbers legal = { .count = 0 };
+	struct numbers legal = { .text = "" };
 	uint64_t tp;
 
 	if (!m)
@@ -57,7 +57,7 @@ static int check_tp(struct import *im, struct kvp_error *err)
 			numbers_add(&legal, tp);
 	return kvp_error_set(err, KVP_EINPUT, "%s: --tp=%llu: %s, %llu, %s; "
 		"legal: %s", im->source, (ull)im->options->tp, m->what,
-		(ull)m->value, wants[m->kind], legal.text);
+		(ull)m->value, wants[m->kind], numbers_text(&legal));
 }
 
 /* Why this DCP is not legal; NULL where it is. */
@@ -90,7 +90,7 @@ static int check_dcp(struct import *im, struct kvp_error *err)
 {
 	const uint64_t tp = im->options->tp, dcp = im->options->dcp;
 	const char *problem = dcp_problem(im, dcp);
-	struct numbers legal = { .count = 0 };
+	struct numbers legal = { .text = "" };
 	uint64_t i;
 
 	if (problem) {
@@ -100,7 +100,7 @@ static int check_dcp(struct import *im, struct kvp_error *err)
 		return kvp_error_set(err, KVP_EINPUT, "%s: --dcp=%llu: %s (TP "
 			"%llu, %llu query heads, %llu kv heads); legal: %s",
 			im->source, (ull)dcp, problem, (ull)tp,
-			(ull)im->query_heads, (ull)im->kv_heads, legal.text);
+			(ull)im->query_heads, (ull)im->kv_heads, numbers_text(&legal));
 	}
 	if (dcp > 1)
 		why(im, "DCP: a page covers %llu x %llu tokens of the group; "
@@ -115,7 +115,7 @@ static int check_nodes(struct import *im, struct kvp_error *err)
 {
 	const uint64_t tp = im->options->tp;
 	const uint64_t node = im->options->ranks_per_node;
-	struct numbers legal = { .count = 0 };
+	struct numbers legal = { .text = "" };
 	uint64_t i;
 
 	if (node && tp % node == 0)
@@ -124,7 +124,7 @@ static int check_nodes(struct import *im, struct kvp_error *err)
 		if (tp % i == 0)
 			numbers_add(&legal, i);
 	return kvp_error_set(err, KVP_EINPUT, "--ranks-per-node=%llu: must "
-		"divide TP %llu; legal: %s", (ull)node, (ull)tp, legal.text);
+		"divide TP %llu; legal: %s", (ull)node, (ull)tp, numbers_text(&legal));
 }
 
 int split_check(struct import *im, struct kvp_error *err)

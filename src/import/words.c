@@ -2,7 +2,6 @@
  * Words between spaces, as the tables of this room hold them, lists in
  * messages, and products.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/u64.h"
@@ -21,18 +20,19 @@ bool word_is_in(const char *words, const char *word)
 	return false;
 }
 
-#define SHOWN 24		/* numbers of a list */
-
-void numbers_add(struct numbers *list, uint64_t value)
+void numbers_add(struct numbers *numbers, uint64_t value)
 {
-	size_t room = sizeof(list->text) - list->used;
-	char *to = list->text + list->used;
+	if (!numbers->list.text)
+		text_list_begin(&numbers->list, numbers->text,
+				sizeof(numbers->text), ", ");
+	text_list_add(&numbers->list, 1, "%llu", (ull)value);
+}
 
-	if (++list->count <= SHOWN)
-		list->used += (size_t)snprintf(to, room, "%s%llu",
-			list->count > 1 ? ", " : "", (ull)value);
-	else if (list->count == SHOWN + 1)
-		list->used += (size_t)snprintf(to, room, ", ...");
+const char *numbers_text(struct numbers *numbers)
+{
+	if (numbers->list.text)
+		text_list_end(&numbers->list);
+	return numbers->text;
 }
 
 int times(const struct import *im, uint64_t *out, const char *what,

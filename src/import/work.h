@@ -23,6 +23,7 @@
 
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "base/text_list.h"
 
 #define DIM_MAX KVP_IMPORT_DIM_MAX
 #define MTP_MAX KVP_IMPORT_MTP_MAX
@@ -218,12 +219,15 @@ struct import {
 
 typedef unsigned long long ull;
 
-/* words.c: a list of numbers in a message; the last of many are left out. */
+/* words.c: a list of numbers in a message, zeroed to begin with; of many
+   the first ones and how many more there are. */
 struct numbers {
-	size_t count, used;
+	struct text_list list;
 	char text[240];
 };
-void numbers_add(struct numbers *list, uint64_t value);
+void numbers_add(struct numbers *numbers, uint64_t value);
+/* The whole list, "" where it is empty. */
+const char *numbers_text(struct numbers *numbers);
 
 /* Is this one of the words between spaces? */
 bool word_is_in(const char *words, const char *word);

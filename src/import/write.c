@@ -134,7 +134,8 @@ int no_planes(struct import *im, struct kvp_error *err)
 {
 	const struct kvp_import_options *o = im->options;
 	char of[80] = "the model", rows[120] = "no rows either";
-	struct numbers holders = { .count = 0 };
+	struct numbers holders = { .text = "" };
+	const char *listed;
 
 	if (o->stages != KVP_IMPORT_UNSTATED) {
 		snprintf(of, sizeof(of), "stage %llu of %llu, layers %llu to "
@@ -142,12 +143,13 @@ int no_planes(struct import *im, struct kvp_error *err)
 			 (ull)im->first, (ull)(im->past - 1));
 		stage_holders(im, &holders);
 	}
+	listed = numbers_text(&holders);
 	if (im->stage.recurrent)
 		snprintf(rows, sizeof(rows), "rows alone: %llu B each, of "
 			 "%llu recurrent layers", (ull)im->row_bytes,
 			 (ull)im->stage.recurrent);
 	return kvp_error_set(err, KVP_EINFEASIBLE, "%s: %s has no plane, so "
 		"there is no geometry: nothing that rows could share; it "
-		"keeps %s%s%s", im->source, of, rows, holders.count ?
-		"; stages with planes: " : "", holders.text);
+		"keeps %s%s%s", im->source, of, rows, *listed ?
+		"; stages with planes: " : "", listed);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_list.h"
 #include "model/model.h"
 
 struct compare {
@@ -101,17 +102,19 @@ static void planes(struct compare *c, const struct kvp_geometry *a,
 	}
 }
 
-/* "[0,1,2]", cut where it gets too long for a message. */
+/* "[0,1,2]", or "[0,1 and 9 more]" where that is too long for a message. */
 static const char *list_text(char *to, size_t size,
-			     const struct kvp_ranks *list)
+			     const struct kvp_ranks *ranks)
 {
-	size_t i, used = 1;
+	struct text_list list;
+	size_t i;
 
 	to[0] = '[';
-	for (i = 0; i < list->count && used + 16 < size; i++)
-		used += (size_t)snprintf(to + used, size - used, "%s%u",
-					 i ? "," : "", list->rank[i]);
-	snprintf(to + used, size - used, i < list->count ? ",...]" : "]");
+	text_list_begin(&list, to + 1, size - 2, ",");
+	for (i = 0; i < ranks->count; i++)
+		text_list_add(&list, 1, "%u", ranks->rank[i]);
+	text_list_end(&list);
+	strcat(to, "]");
 	return to;
 }
 

@@ -1,9 +1,11 @@
 /*
- * Errors as values: code and text, context in front, never past the buffer.
+ * Errors as values: code and text, context in front, never past the buffer;
+ * and lists in them.
  */
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text_list.h"
 #include "unit/unit.h"
 
 /* An error followed by bytes that nobody may touch. */
@@ -27,6 +29,7 @@ static void check_cut(const struct guarded *g)
 {
 	ck_assert_ptr_nonnull(memchr(g->err.text, '\0', KVP_ERROR_MAX));
 	ck_assert_uint_eq(strlen(g->err.text), KVP_ERROR_MAX - 1);
+	ck_assert_str_eq(g->err.text + KVP_ERROR_MAX - 4, "...");
 	ck_assert_mem_eq(g->guard, guard, sizeof(guard));
 }
 
@@ -83,7 +86,7 @@ START_TEST(a_percent_sign_in_a_wrapped_text_is_text)
 }
 END_TEST
 
-START_TEST(a_long_text_is_cut_within_the_buffer)
+START_TEST(a_long_text_is_cut_within_the_buffer_and_says_so)
 {
 	struct guarded g = guarded_error();
 	char text[KVP_ERROR_MAX + 100];
@@ -97,7 +100,7 @@ START_TEST(a_long_text_is_cut_within_the_buffer)
 	ck_assert_int_eq(strncmp(g.err.text, "front: aaaa", 11), 0);
 	kvp_error_wrap(&g.err, g.err.code, "%s", text);
 	check_cut(&g);
-	ck_assert_int_eq(g.err.text[KVP_ERROR_MAX - 2], 'a');
+	ck_assert_int_eq(g.err.text[KVP_ERROR_MAX - 5], 'a');
 }
 END_TEST
 
@@ -107,15 +110,19 @@ START_TEST(a_context_that_just_fits_is_whole)
 	char text[KVP_ERROR_MAX];
 	size_t len;
 
-	/* From "context: t" with its last bytes cut to a full buffer. */
+	/* "context: t" in a full buffer, and longer. */
 	for (len = KVP_ERROR_MAX - 5; len < KVP_ERROR_MAX; len++) {
 		memset(text, 'c', len);
 		text[len] = '\0';
 		kvp_error_set(&g.err, KVP_EINPUT, "t");
 		kvp_error_wrap(&g.err, g.err.code, "%s", text);
-		ck_assert_int_eq(strncmp(g.err.text, text, len), 0);
-		ck_assert_int_eq(strncmp(g.err.text + len, ": t",
-					 KVP_ERROR_MAX - 1 - len), 0);
+		ck_assert_int_eq(strncmp(g.err.text, text,
+					 KVP_ERROR_MAX - 5), 0);
+		if (len > KVP_ERROR_MAX - 4) {
+			check_cut(&g);
+			continue;
+		}
+		ck_assert_str_eq(g.err.text + len, ": t");
 		ck_assert_mem_eq(g.guard, guard, sizeof(guard));
 	}
 }
@@ -169,7 +176,7 @@ START_TEST(a_text_stays_one_line_of_valid_utf8)
 }
 END_TEST
 
-/* Two bytes to a character, and an odd number of bytes of room. */
+/* Two bytes to a character, and an odd number of bytes before the dots. */
 START_TEST(a_cut_leaves_no_half_character)
 {
 	char text[2 * KVP_ERROR_MAX];
@@ -179,10 +186,56 @@ START_TEST(a_cut_leaves_no_half_character)
 	for (i = 0; i < KVP_ERROR_MAX - 1; i++)
 		memcpy(text + 2 * i, "\xc3\xa4", 2);
 	text[2 * i] = '\0';
-	kvp_error_set(&err, KVP_EIO, "%s", text);
+	kvp_error_set(&err, KVP_EIO, "x%s", text);
 	ck_assert_uint_eq(strlen(err.text), KVP_ERROR_MAX - 1);
-	ck_assert_int_eq(err.text[KVP_ERROR_MAX - 2], '?');
-	ck_assert_int_eq(strncmp(err.text, text, KVP_ERROR_MAX - 2), 0);
+	ck_assert_str_eq(err.text + KVP_ERROR_MAX - 5, "?...");
+	ck_assert_int_eq(strncmp(err.text + 1, text, KVP_ERROR_MAX - 6), 0);
+}
+END_TEST
+
+/* "a, b and 3 more" in as little room as there may be. */
+START_TEST(a_list_says_how_many_more_there_are)
+{
+	char text[TEXT_LIST_ROOM + 8];
+	struct text_list list;
+	unsigned i, shown;
+
+	for (i = 0; i < 4; i++) {
+		memset(text, 'x', sizeof(text));
+		text_list_begin(&list, text, TEXT_LIST_ROOM, ", ");
+		for (shown = 0; shown < i; shown++)
+			text_list_add(&list, 1, "item %u", shown);
+		text_list_end(&list);
+		ck_assert_str_eq(text, i == 0 ? "" : i == 1 ? "item 0" :
+				 i == 2 ? "item 0, item 1" :
+				 "item 0, item 1, item 2");
+	}
+	text_list_begin(&list, text, TEXT_LIST_ROOM, ", ");
+	for (i = 0; i < 32; i++)
+		text_list_add(&list, 1, "item %u", i);
+	text_list_end(&list);
+	ck_assert_str_eq(text, "item 0, item 1, item 2, item 3 and 28 more");
+	for (i = TEXT_LIST_ROOM; i < sizeof(text); i++)
+		ck_assert_int_eq(text[i], 'x');
+}
+END_TEST
+
+/* What is left out is counted by what it stands for, also a short one. */
+START_TEST(a_list_counts_what_its_items_stand_for)
+{
+	char text[TEXT_LIST_ROOM];
+	struct text_list list;
+
+	text_list_begin(&list, text, sizeof(text), ",");
+	text_list_add(&list, 3, "0-2");
+	text_list_add(&list, 40, "%060d", 1);
+	text_list_add(&list, UINT32_MAX, "7");
+	text_list_end(&list);
+	ck_assert_str_eq(text, "0-2 and 4294967335 more");
+	text_list_begin(&list, text, sizeof(text), ",");
+	text_list_add(&list, UINT64_MAX, "%060d", 1);
+	text_list_end(&list);
+	ck_assert_str_eq(text, "18446744073709551615 more");
 }
 END_TEST
 
@@ -197,12 +250,15 @@ Suite *error_suite(void)
 	tcase_add_test(tests,
 		       wrapping_puts_context_in_front_and_keeps_the_code);
 	tcase_add_test(tests, a_percent_sign_in_a_wrapped_text_is_text);
-	tcase_add_test(tests, a_long_text_is_cut_within_the_buffer);
+	tcase_add_test(tests,
+		       a_long_text_is_cut_within_the_buffer_and_says_so);
 	tcase_add_test(tests, a_context_that_just_fits_is_whole);
 	tcase_add_test(tests, every_code_has_its_name);
 	tcase_add_test(tests, every_code_has_its_exit_status);
 	tcase_add_test(tests, a_text_stays_one_line_of_valid_utf8);
 	tcase_add_test(tests, a_cut_leaves_no_half_character);
+	tcase_add_test(tests, a_list_says_how_many_more_there_are);
+	tcase_add_test(tests, a_list_counts_what_its_items_stand_for);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,0 +1,61 @@
+/*
+ * A list in a message: never longer than its room, never cut unseen.
+ */
+#include "base/text_list.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Kept free for what text_list_end() writes. */
+#define END_ROOM sizeof(" and 18446744073709551615 more")
+
+_Static_assert(END_ROOM < TEXT_LIST_ROOM, "the end fits the least room");
+
+void text_list_begin(struct text_list *list, char *text, size_t size,
+		     const char *separator)
+{
+	assert(size >= TEXT_LIST_ROOM);
+	*list = (struct text_list){
+		.text = text, .size = size, .separator = separator,
+	};
+	*text = '\0';
+}
+
+/* Write separator and item; answers whether there was room for both. */
+static bool append(struct text_list *list, const char *format, va_list args)
+{
+	size_t end = list->size - END_ROOM, used = list->used;
+
+	if (used)
+		used += (size_t)snprintf(list->text + used, end - used, "%s",
+					 list->separator);
+	if (used < end)
+		used += (size_t)vsnprintf(list->text + used, end - used,
+					  format, args);
+	if (used >= end)
+		return false;
+	list->used = used;
+	return true;
+}
+
+void text_list_add(struct text_list *list, uint64_t count, const char *format,
+		   ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (list->more || !append(list, format, args)) {
+		list->text[list->used] = '\0';
+		list->more += count;
+	}
+	va_end(args);
+}
+
+void text_list_end(struct text_list *list)
+{
+	if (list->more)
+		snprintf(list->text + list->used, list->size - list->used,
+			 "%s%llu more", list->used ? " and " : "",
+			 (unsigned long long)list->more);
+}
