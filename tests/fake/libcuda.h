@@ -17,6 +17,8 @@
 #define MAX_FAULTS 16
 #define MAX_ERRORS 16
 #define MAX_DEPTH 64
+/* So many allocations, and the driver needs no memory of its own. */
+#define NO_OWN_UP_TO 61
 /* Addresses are given out from here down, and hints heeded below LAST. */
 #define TOP UINT64_C(0x7f0000000000)
 #define LAST (UINT64_C(1) << 47)
@@ -74,6 +76,9 @@ struct op {
 
 struct gpu {
 	uint64_t used_bytes;
+	uint64_t allocations;	/* made by create, and alive */
+	bool own_taken;		/* the driver's own memory */
+	bool others_took;
 	unsigned retained;
 	bool lost;		/* work on it hit an unmapped address */
 	bool no_peer[MAX_GPUS];
@@ -122,6 +127,9 @@ struct fake {
 	bool reporting;
 	uint32_t devices;
 	uint64_t memory_bytes;
+	uint64_t own_bytes;	/* the driver takes for itself of each GPU */
+	uint64_t take_bytes;	/* others take of each GPU ... */
+	uint64_t take_at;	/* ... at its n-th allocation; 0: never */
 	uint64_t entries;
 	uint64_t hints_from;	/* smaller reservations land anywhere */
 	uint64_t entries_used;	/* by others */

@@ -145,12 +145,50 @@ CUresult unreserve(uint64_t base, uint64_t size)
 
 /* --- physical memory --- */
 
+/* What the driver has to find free beside an allocation, and takes when it
+   is mapped: so the last one fails with more free than it asks for. */
+static uint64_t own_wanted(const struct gpu *g, uint64_t allocations)
+{
+	return g->own_taken || allocations <= NO_OWN_UP_TO ? 0 : cu.own_bytes;
+}
+
+static bool take_own(struct gpu *g)
+{
+	uint64_t bytes = own_wanted(g, g->allocations);
+
+	if (bytes > cu.memory_bytes - g->used_bytes)
+		return false;
+	g->used_bytes += bytes;
+	g->own_taken = g->own_taken || bytes;
+	return true;
+}
+
+static void give_own_back(struct gpu *g)
+{
+	if (g->own_taken && g->allocations <= NO_OWN_UP_TO) {
+		g->used_bytes -= cu.own_bytes;
+		g->own_taken = false;
+	}
+}
+
+/* Before allocation number take_at is made, for good. */
+static void let_others_take(struct gpu *g)
+{
+	uint64_t left = cu.memory_bytes - g->used_bytes;
+
+	if (g->others_took || g->allocations + 1 != cu.take_at)
+		return;
+	g->used_bytes += cu.take_bytes < left ? cu.take_bytes : left;
+	g->others_took = true;
+}
+
 CUresult create(CUmemGenericAllocationHandle *handle, uint64_t size,
 		const CUmemAllocationProp *prop,
 		unsigned long long flags)
 {
 	struct memory *m;
 	struct gpu *g;
+	uint64_t left;
 	uint32_t i;
 
 	if (!handle || !size || size % GRANULE || flags || !prop ||
@@ -162,7 +200,9 @@ CUresult create(CUmemGenericAllocationHandle *handle, uint64_t size,
 	    ~(int)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	g = &cu.gpus[prop->location.id];
-	if (size > cu.memory_bytes - g->used_bytes)
+	let_others_take(g);
+	left = cu.memory_bytes - g->used_bytes;
+	if (size > left || own_wanted(g, g->allocations + 1) > left - size)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	i = cu.memory_free ? cu.memory_free - 1 : cu.nmemories;
 	if (!cu.memory_free) {
@@ -176,6 +216,7 @@ CUresult create(CUmemGenericAllocationHandle *handle, uint64_t size,
 	*m = (struct memory){ .bytes = size, .generation = m->generation + 1,
 			      .device = (uint32_t)prop->location.id };
 	g->used_bytes += size;
+	g->allocations++;
 	cu.memories_alive++;
 	*handle = (uint64_t)m->generation << 32 | (i + 1);
 	return CUDA_SUCCESS;
@@ -203,6 +244,8 @@ static void memory_drop(struct memory *m)
 		free(m->granules[i].runs);
 	free(m->granules);
 	cu.gpus[m->device].used_bytes -= m->bytes;
+	cu.gpus[m->device].allocations--;
+	give_own_back(&cu.gpus[m->device]);
 	cu.memories_alive--;
 	*m = (struct memory){ .generation = m->generation,
 			      .mappings = cu.memory_free };
@@ -271,6 +314,8 @@ CUresult map(uint64_t address, uint64_t size, uint64_t offset,
 	if (!slots_are_free(r, address, size))
 		return refuse("cuMemMap: 0x%" PRIx64 " + 0x%" PRIx64
 			      " is mapped already", address, size);
+	if (!take_own(&cu.gpus[m->device]))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	i = new_mapping();
 	cu.mappings[i] = (struct mapping){
 		.base = address, .bytes = size,

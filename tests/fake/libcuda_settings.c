@@ -38,6 +38,17 @@ static void read_peers(void)
 	}
 }
 
+static void read_take(void)
+{
+	const char *text = getenv("FAKE_CUDA_TAKE");
+	unsigned long long bytes = 0, at = 0;
+
+	if (text && (sscanf(text, "%llu:%llu", &bytes, &at) != 2 || !at))
+		die("FAKE_CUDA_TAKE", text);
+	cu.take_bytes = bytes;
+	cu.take_at = at;
+}
+
 static void read_fault(char *text)
 {
 	struct fault f = { .error = CUDA_ERROR_UNKNOWN };
@@ -106,6 +117,8 @@ void configure(void)
 	cu.devices = (uint32_t)number("FAKE_CUDA_DEVICES", 1, MAX_GPUS);
 	cu.memory_bytes = number("FAKE_CUDA_MEMORY", UINT64_C(139) << 30,
 				 INT64_MAX);
+	cu.own_bytes = number("FAKE_CUDA_OWN", GRANULE, INT64_MAX);
+	read_take();
 	cu.entries = number("FAKE_CUDA_ENTRIES", 524288, INT64_MAX);
 	cu.hints_from = number("FAKE_CUDA_HINTS_FROM", 0, INT64_MAX);
 	cu.entries_used = number("FAKE_CUDA_ENTRIES_USED", 410, INT64_MAX);
