@@ -38,7 +38,7 @@ enum kvp_code {
 	KVP_EUNAVAILABLE = -32,	/* no driver, or no device */
 	KVP_EDRIVER = -33,	/* a call to the driver or kernel failed */
 	KVP_EEXHAUSTED = -34,	/* the driver says out of memory */
-	KVP_ETABLE = -35,	/* ... with memory free: its table is full */
+	KVP_ETABLE = -35,	/* ... at a grant: its table is full */
 	KVP_EINTERRUPTED = -36,	/* by a signal; everything was undone */
 	KVP_ESTUCK = -37,	/* something could not be undone */
 

@@ -127,18 +127,24 @@ uint64_t kvp_realize_entries(const struct kvp_plan *plan,
  * *r is NULL and everything is undone:
  *
  *   KVP_EREFUSED     preflight: the verdict, devices, peers, granularity,
- *                    memory or addresses do not suffice, or the addresses
- *                    are not those of the plan; nothing was touched
+ *                    memory, addresses or, on the host, the kernel's limits
+ *                    do not suffice, or the addresses are not those of the
+ *                    plan; nothing was touched
  *   KVP_EENTRIES     preflight: more table entries than the limit
  *   KVP_EFAILED      the alias check found a wrong byte or flag
- *   KVP_ETABLE       out of memory with memory free: the table is full
+ *   KVP_ETABLE       out of memory at a grant, with KVP_DRIVER_BYTES free on
+ *                    every reader or a table full by what is counted
  *   KVP_EEXHAUSTED, KVP_EDRIVER, KVP_ENOMEM, KVP_EIO   a call failed
  *   KVP_EINTERRUPTED options.interrupt was set
  *   KVP_ESTUCK       undoing failed as well: the text begins with what went
  *                    wrong first and ends with what is left behind
  *
- * The text names rank, device, plane, chunk, row, call and error, how far
- * realizing got, and the free memory of every reader.
+ * Preflight tells all that stands in the way, each with both numbers and what
+ * helps, the one first that changes the others: entries, memory, addresses,
+ * peers, granularity, the kernel's limits.  The code is that of the first.
+ *
+ * The text of a call that failed names rank, device, plane, chunk, row, call
+ * and error, how far realizing got, and the free memory of every reader.
  */
 int kvp_realize(struct kvp_realization **r, const struct kvp_plan *plan,
 		const struct kvp_verdict *verdict, struct kvp_backend *backend,

@@ -243,10 +243,9 @@ static int realize_plan(const struct kvp_plan *plan,
 		s->options.interrupt = &interrupt_signal;
 		code = kvp_realize(&r, plan, verdict, backend, &s->options,
 				   &err);
-		if (code)
-			realize_cure(plan, s, code, &err);
 	}
-	exit = code ? out_error(&err) : answer(r, plan, s);
+	exit = code ? realize_error(plan, s, progress.entries_held, &err) :
+		      answer(r, plan, s);
 	if (code == KVP_EINTERRUPTED)
 		exit = 128 + (int)interrupt_signal;
 	exit = progress_end(&progress, exit);

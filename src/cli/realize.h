@@ -1,6 +1,6 @@
 /*
  * What kvplan realize's files share: cmd_realize.c reads the command line
- * and runs, realize_machine.c picks the backend and finds cures,
+ * and runs, realize_machine.c picks the backend, realize_cure.c finds cures,
  * realize_progress.c shows and traces, realize_report.c words the answer.
  */
 #ifndef KVPLAN_CLI_REALIZE_H
@@ -34,10 +34,14 @@ struct realize_settings {
 int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,
 		    struct realize_settings *s, struct kvp_error *err);
 
-/* Entries too many: add to the text which merge mode would fit. */
-void realize_cure(const struct kvp_plan *plan,
-		  const struct realize_settings *s, int code,
-		  struct kvp_error *err);
+/*
+ * realize_cure.c: print what kvp_realize() answered, as out_error() does;
+ * where table entries do not suffice, with what would help.  `held` are those
+ * held when a call failed.
+ */
+int realize_error(const struct kvp_plan *plan,
+		  const struct realize_settings *s, uint64_t held,
+		  const struct kvp_error *err);
 
 /* Progress on a terminal, and the trace. */
 struct progress {
@@ -47,6 +51,7 @@ struct progress {
 	bool shown;
 	bool started;
 	uint64_t entries_before;	/* what others hold */
+	uint64_t entries_held;	/* until undoing began */
 	struct timespec begun;
 	int64_t next_ms;	/* when to show again */
 };

@@ -73,6 +73,8 @@ void progress_event(void *cookie, const struct kvp_event *event)
 		p->started = true;
 		p->entries_before = event->entries;
 	}
+	if (!event->undo)
+		p->entries_held = event->entries;
 	if (p->trace)
 		trace(p->trace, event);
 	/* Reading the clock at every call would cost as much as the call. */

@@ -7,7 +7,7 @@
  * to a page it promised.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE		/* memfd_create, tdestroy */
+#define _GNU_SOURCE		/* tdestroy */
 #endif
 
 #include "realize/backend_host.h"
@@ -348,7 +348,6 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct host *h = NULL;
-	uint32_t i;
 	int code = KVP_OK;
 
 	*b = NULL;
@@ -362,13 +361,6 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 	if (!h || !h->flags) {
 		code = kvp_error_nomem(err);
 		goto done;
-	}
-	for (i = 0; i < devices; i++) {
-		h->files[i].fd = memfd_create("kvplan", MFD_CLOEXEC);
-		if (h->files[i].fd < 0) {
-			code = host_failed(err, "open", "memfd_create", 0, 0);
-			goto done;
-		}
 	}
 	h->spare = host_spare_make();
 	*b = &h->base;

@@ -49,6 +49,7 @@ static int end(struct caller *c, const char *call, int code, uint64_t address,
 {
 	c->calls_done += !c->undo && !c->checking;
 	c->last = call;
+	c->last_bytes = bytes;
 	if (c->event)
 		tell(c, call, code, address, bytes);
 	return code;
@@ -137,6 +138,7 @@ int call_grant(struct caller *c, uint64_t address, uint64_t bytes,
 		return code;
 	code = c->backend->ops->grant(c->backend, address, bytes, grants,
 				      count, err);
+	c->last_entries = count;
 	c->entries += code ? 0 : count;
 	return end(c, "grant", code, address, bytes);
 }

@@ -14,7 +14,9 @@ struct caller {
 	const volatile sig_atomic_t *interrupt;
 	bool checking;		/* calls are the alias check's */
 	bool undo;		/* unwinding: interrupts no longer count */
-	const char *last;	/* the verb called last */
+	const char *last;	/* the verb called last, */
+	uint64_t last_bytes;	/* its length, 0 where it has none, */
+	uint64_t last_entries;	/* and the table entries it asked for */
 	uint32_t rank;		/* worked on */
 	enum kvp_state state;	/* worked towards or reached */
 	uint64_t calls_done;

@@ -1,16 +1,26 @@
 /*
- * Where a failure was.  A driver says "out of memory" and nothing else; a
- * person needs the rank, GPU, plane, chunk and row, how far it got, and
- * what is free, to know whether memory is what is missing.
+ * Where a failure was, and why.  A driver says "out of memory" and nothing
+ * else; a person needs the rank, GPU, plane, chunk and row, how far it got,
+ * and whether the call that failed could lack memory or table entries.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text_list.h"
 #include "realize/realization.h"
 
-/* Free memory below this may well be too little for a driver's needs. */
-#define MEMORY_IS_FREE (UINT64_C(256) << 20)
+/* The driver's own word for a full table. */
+#define TABLE_WORD "NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the kernel log"
+
+typedef unsigned long long ull;
+
+/* The reader of a rank with the least free memory. */
+struct least {
+	bool known;		/* false: the driver does not say */
+	uint32_t rank;
+	uint64_t bytes;
+};
 
 static bool is_reader(const struct rank *k, const struct rank *other)
 {
@@ -22,64 +32,149 @@ static bool is_reader(const struct rank *k, const struct rank *other)
 	return false;
 }
 
-/*
- * "; free bytes: rank 0 1234, ..." for the readers of k, the least of them
- * in *least.  Reading goes past the caller: it is no part of realizing.
- */
-static void free_text(struct kvp_realization *r, const struct rank *k,
-		      char *text, size_t size, uint64_t *least)
+/* Free memory of a reader of k.  It is no part of realizing, so it goes past
+   the caller. */
+static bool read_free(struct kvp_realization *r, const struct rank *k,
+		      uint32_t i, uint64_t *bytes)
 {
 	struct kvp_backend *b = r->caller.backend;
-	size_t used = 0;
-	uint64_t bytes;
+
+	return is_reader(k, &r->ranks[i]) &&
+	       !b->ops->memory(b, r->ranks[i].device, bytes, NULL);
+}
+
+static struct least find_least(struct kvp_realization *r, const struct rank *k)
+{
+	struct least least = { .known = false };
+	uint64_t bytes = 0;
 	uint32_t i;
 
-	*least = UINT64_MAX;
-	text[0] = '\0';
-	for (i = 0; i < r->nranks; i++) {
-		if (!is_reader(k, &r->ranks[i]) ||
-		    b->ops->memory(b, r->ranks[i].device, &bytes, NULL))
-			continue;
-		if (bytes < *least)
-			*least = bytes;
-		if (used + 40 < size)
-			used += (size_t)snprintf(text + used, size - used,
-				"%s rank %u %llu", used ? "," : "; free bytes:",
-				r->ranks[i].rank, (unsigned long long)bytes);
-	}
+	for (i = 0; i < r->nranks; i++)
+		if (read_free(r, k, i, &bytes) &&
+		    (!least.known || bytes < least.bytes))
+			least = (struct least){ true, r->ranks[i].rank, bytes };
+	return least;
+}
+
+/* Add "; free bytes: rank 0 1234, ..." for the readers of k. */
+static void add_free(struct kvp_realization *r, const struct rank *k,
+		     char *text, size_t size)
+{
+	static const char before[] = "; free bytes: ";
+	struct text_list list;
+	size_t used = strlen(text);
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	if (size - used < sizeof(before) + TEXT_LIST_ROOM)
+		return;
+	text_list_begin(&list, text + used + sizeof(before) - 1,
+			size - used - sizeof(before) + 1, ", ");
+	for (i = 0; i < r->nranks; i++)
+		if (read_free(r, k, i, &bytes))
+			text_list_add(&list, 1, "rank %u %llu",
+				      r->ranks[i].rank, (ull)bytes);
+	text_list_end(&list);
+	if (*list.text)
+		memcpy(text + used, before, sizeof(before) - 1);
+}
+
+/*
+ * Out of memory at a grant.  It takes table entries and no memory, so it is
+ * the table: ours to the last entry, or others hold what we do not.  Only
+ * where not even the driver's own need is free, memory may be the cause.
+ */
+static int explain_grant(struct kvp_realization *r, const struct rank *k,
+			 char *text, size_t size)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	uint64_t table = kvp_limits_entry_limit(r->options.limits, g);
+	uint64_t held = r->caller.entries, asked = r->caller.last_entries;
+	bool full = held + asked > table - g->entry_reserve;
+	struct least least = find_least(r, k);
+	char entries[160], memory[160];
+
+	snprintf(entries, sizeof(entries), "%llu of its %llu entries are "
+		 "counted, this call asks for %llu more", (ull)held,
+		 (ull)table, (ull)asked);
+	snprintf(memory, sizeof(memory), "rank %u has %llu bytes free, the "
+		 "driver takes up to %llu for itself", least.rank,
+		 (ull)least.bytes, (ull)KVP_DRIVER_BYTES);
+	if (least.known && least.bytes >= KVP_DRIVER_BYTES)
+		snprintf(text, size, ": memory is free, the driver's table of "
+			 "mappings is full (" TABLE_WORD "): %s", entries);
+	else if (full)
+		snprintf(text, size, ": the driver's table of mappings is full "
+			 "(" TABLE_WORD "): %s%s%s", entries, least.known ?
+			 "; memory may be short as well: " : "",
+			 least.known ? memory : "");
+	else if (least.known)
+		snprintf(text, size, ": memory is short: %s; or others on this "
+			 "node fill the driver's table of mappings "
+			 "(" TABLE_WORD " then): %s", memory, entries);
+	return full || least.bytes >= KVP_DRIVER_BYTES ? KVP_ETABLE :
+							 KVP_EEXHAUSTED;
+}
+
+/* Out of memory at a create, which takes bytes of its device alone. */
+static void explain_create(struct kvp_realization *r, const struct rank *k,
+			   char *text, size_t size)
+{
+	uint64_t asked = r->caller.last_bytes, bytes = 0;
+	struct kvp_backend *b = r->caller.backend;
+
+	if (b->ops->memory(b, k->device, &bytes, NULL) ||
+	    bytes >= asked + KVP_DRIVER_BYTES)
+		return;
+	snprintf(text, size, ": memory is short: %llu bytes are asked for, %s "
+		 "has %llu free, and the driver takes up to %llu for itself",
+		 (ull)asked, r->devices[k - r->ranks].label, (ull)bytes,
+		 (ull)KVP_DRIVER_BYTES);
+}
+
+/* Why the driver said out of memory, as far as the numbers tell; the code
+   that this makes of it. */
+static int explain_exhausted(struct kvp_realization *r, const struct rank *k,
+			     char *text, size_t size)
+{
+	const char *last = r->caller.last;
+
+	/* The host has neither such a table nor a driver's own memory. */
+	if (!last || r->caller.backend->lazy)
+		return KVP_EEXHAUSTED;
+	if (!strcmp(last, "grant"))
+		return explain_grant(r, k, text, size);
+	if (!strcmp(last, "create"))
+		explain_create(r, k, text, size);
+	return KVP_EEXHAUSTED;
 }
 
 static int explain(struct kvp_realization *r, const struct rank *k,
 		   const char *where, int code, struct kvp_error *err)
 {
 	struct caller *c = &r->caller;
-	char cause[KVP_ERROR_MAX], free[512];
-	uint64_t least;
+	char cause[KVP_ERROR_MAX], why[512] = "";
 
 	if (code == KVP_EINTERRUPTED)
 		return code;	/* where it was does not matter */
+	if (code == KVP_EEXHAUSTED)
+		code = explain_exhausted(r, k, why, sizeof(why));
 	if (!err || code == KVP_ENOMEM)
 		return kvp_error_wrap(err, code, "%s", where);
 	memcpy(cause, err->text, sizeof(cause));
-	free_text(r, k, free, sizeof(free), &least);
-	/* Only grants take table entries. */
-	if (code == KVP_EEXHAUSTED && c->last && !strcmp(c->last, "grant") &&
-	    least >= MEMORY_IS_FREE && least != UINT64_MAX)
-		code = KVP_ETABLE;
-	return kvp_error_set(err, code, "%s: %s%s; after %llu of %llu calls, "
-		"with %llu of %llu table entries held%s", where, cause,
-		code == KVP_ETABLE ? ": memory is free, the driver's table of "
-		"mappings is full" : "",
-		(unsigned long long)c->calls_done,
-		(unsigned long long)c->calls_total,
-		(unsigned long long)c->entries,
-		(unsigned long long)c->entries_total, free);
+	kvp_error_set(err, code, "%s: %s%s; after %llu of %llu calls, with "
+		"%llu of %llu table entries held", where, cause, why,
+		(ull)c->calls_done, (ull)c->calls_total, (ull)c->entries,
+		(ull)c->entries_total);
+	add_free(r, k, err->text, sizeof(err->text));
+	return code;
 }
 
 int context_other(struct kvp_realization *r, const struct rank *k,
 		  const char *what, int code, struct kvp_error *err)
 {
-	char where[256];
+	/* A character of a static item's name has up to four bytes. */
+	char where[4 * KVP_NAME_MAX + 64];
 
 	snprintf(where, sizeof(where), "rank %u, %s, %s", k->rank,
 		 r->devices[k - r->ranks].label, what);

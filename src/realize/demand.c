@@ -97,6 +97,29 @@ uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item)
 	return u64_ceil_div(geometry_of(r)->statics[item].bytes, g) * g;
 }
 
+uint64_t demand_allocations(const struct kvp_realization *r)
+{
+	return r->plan->nchunks + (r->plan->dedicated_bytes != 0) +
+	       geometry_of(r)->nstatics;
+}
+
+uint64_t demand_maps(const struct kvp_realization *r)
+{
+	return r->nranks * (r->plan->nchunks + plan_aliased(r->plan) +
+			    geometry_of(r)->nplanes +
+			    2 * geometry_of(r)->nstatics + 4);
+}
+
+uint64_t demand_plane_bytes(const struct kvp_realization *r, uint32_t plane)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = r->plane_first[plane]; i < r->plane_first[plane + 1]; i++)
+		bytes += r->plan->chunks[r->order[i]].bytes;
+	return bytes;
+}
+
 uint64_t demand_bytes(const struct kvp_realization *r)
 {
 	uint64_t bytes = r->plan->dedicated_bytes;

@@ -42,7 +42,7 @@ struct host_slot {
 };
 
 struct host_file {
-	int fd;
+	int fd;			/* -1 until something is created */
 	uint32_t last;		/* slot with the highest range */
 	uint64_t bytes;
 };

@@ -6,7 +6,7 @@
  * behind it is alive.  Until then a hole costs nothing.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE		/* fallocate */
+#define _GNU_SOURCE		/* fallocate, memfd_create */
 #endif
 
 #include "realize/host.h"
@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -59,6 +60,11 @@ static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
 	errno = EFBIG;
 	if (!u64_add(first, bytes, &end) || end > INT64_MAX)
 		return host_failed(err, "create", "ftruncate", first, bytes);
+	/* Only now: what a process may open is preflight's to ask. */
+	if (f->fd < 0)
+		f->fd = memfd_create("kvplan", MFD_CLOEXEC);
+	if (f->fd < 0)
+		return host_failed(err, "create", "memfd_create", 0, 0);
 	if (end > f->bytes) {
 		if (ftruncate(f->fd, (off_t)end))
 			return host_failed(err, "create", "ftruncate", first,

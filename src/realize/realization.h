@@ -96,7 +96,12 @@ int preflight(struct kvp_realization *r, struct kvp_error *err);
 uint64_t demand_chunk_entries(const struct kvp_realization *r,
 			      const struct rank *k);
 uint64_t demand_bytes(const struct kvp_realization *r);
+uint64_t demand_allocations(const struct kvp_realization *r);
+/* About as many maps of the kernel as all ranks take on the host: one per
+   mapping, and what is left of the reservations before, between and behind. */
+uint64_t demand_maps(const struct kvp_realization *r);
 uint64_t demand_calls(const struct kvp_realization *r);
+uint64_t demand_plane_bytes(const struct kvp_realization *r, uint32_t plane);
 uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item);
 
 /* Is `other`, another rank, granted a static item of `owner`? */
@@ -118,7 +123,8 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 /*
  * context.c: put in front of an error where it was, and behind it how far
  * realizing got and what is free.  `chunk` is an index into the plan's
- * chunks.  Answers the code; out of memory with memory free is KVP_ETABLE.
+ * chunks.  Answers the code, which is KVP_ETABLE in the place of
+ * KVP_EEXHAUSTED where the driver's table is full.
  */
 int context_chunk(struct kvp_realization *r, const struct rank *k,
 		  size_t chunk, const char *view, int code,

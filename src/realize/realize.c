@@ -145,16 +145,6 @@ static int step_statics(struct kvp_realization *r, struct rank *k,
 	return code;
 }
 
-static uint64_t plane_bytes(const struct kvp_realization *r, uint32_t plane)
-{
-	size_t i;
-	uint64_t bytes = 0;
-
-	for (i = r->plane_first[plane]; i < r->plane_first[plane + 1]; i++)
-		bytes += r->plan->chunks[r->order[i]].bytes;
-	return bytes;
-}
-
 /* Planes and arena with a recorded address, or those without. */
 static int reserve(struct kvp_realization *r, struct rank *k, bool recorded,
 		   struct kvp_error *err)
@@ -168,7 +158,7 @@ static int reserve(struct kvp_realization *r, struct rank *k, bool recorded,
 		wanted = recorded_plane(r, k, i);
 		if (!wanted == recorded)
 			continue;
-		code = acquire_addresses(r, k, plane_bytes(r, i), wanted,
+		code = acquire_addresses(r, k, demand_plane_bytes(r, i), wanted,
 					 &k->planes[i], err);
 		if (code)
 			code = context_other(r, k, g->planes[i].name, code,
@@ -362,6 +352,7 @@ static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 {
 	struct kvp_error stuck = { 0 };
 	char cause[KVP_ERROR_MAX];
+	size_t room;
 	uint32_t i;
 	int undone = undo_all(&r->undo, &r->caller, &stuck);
 
@@ -371,10 +362,14 @@ static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 		return code;
 	if (!code)
 		return kvp_error_set(err, undone, "%s", stuck.text);
-	if (err)
-		memcpy(cause, err->text, sizeof(cause));
-	return kvp_error_set(err, undone, "%.600s; %s", err ? cause : "",
-			     stuck.text);
+	if (!err)
+		return undone;
+	/* What is left behind is told whole. */
+	room = sizeof(cause) - strlen(stuck.text) - sizeof("; ");
+	memcpy(cause, err->text, sizeof(cause));
+	if (strlen(cause) > room)
+		strcpy(cause + room - 3, "...");
+	return kvp_error_set(err, undone, "%s; %s", cause, stuck.text);
 }
 
 int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,

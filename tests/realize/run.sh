@@ -582,22 +582,23 @@ standin_addresses()
 		"$tmp/first.json"
 	query "recorded before static: plane" 139637959950336 "$tmp/out" \
 		'.ranks[0].planes[-1].address'
-	# No address space goes so far.
-	plan far row layouts/example.json '.planes[2].address = 140737488355328'
-	run "an address too far" 3 --gpus --ranks=0 \
-		--publish="$tmp/dir/far" "$tmp/far.json"
-	says "an address too far" draft "0x800000000000 is not free"
+	# A driver that never gives what is asked for.
+	FAKE_CUDA_HINTS_FROM=140737488355328
+	export FAKE_CUDA_HINTS_FROM
+	run "an address not free" 3 --gpus --ranks=0 \
+		--publish="$tmp/dir/taken" "$tmp/placed.json"
+	says "an address not free" draft "0x208000000000 is not free"
 	# Nor can what the driver offers instead be given back.
 	FAKE_CUDA_FAIL=cuMemAddressFree:1
 	export FAKE_CUDA_FAIL
-	run "an address too far, stuck" 4 --gpus --ranks=0 \
-		--publish="$tmp/dir/far" "$tmp/far.json"
-	says "an address too far, stuck" "cannot give back 0x"
-	same "an address too far: what is left" "0 0 1" "$(jq -r \
+	run "an address not free, stuck" 4 --gpus --ranks=0 \
+		--publish="$tmp/dir/taken" "$tmp/placed.json"
+	says "an address not free, stuck" "cannot give back 0x"
+	same "an address not free: what is left" "0 0 1" "$(jq -r \
 		'"\(.mappings) \(.handles) \(.reservations)"' \
 		"$tmp/report")"
-	unset FAKE_CUDA_FAIL
-	same "an address too far: published" '' "$(ls -A "$tmp/dir" | grep -e far -e "^\.kvplan-")"
+	unset FAKE_CUDA_FAIL FAKE_CUDA_HINTS_FROM
+	same "an address not free: published" '' "$(ls -A "$tmp/dir" | grep -e taken -e "^\.kvplan-")"
 }
 
 # Ranks of which readers are elsewhere.

@@ -123,6 +123,18 @@ static void rig_untouched(struct rig *rig, const char *text)
 	ck_assert_uint_eq(rig->model.events, 0);
 }
 
+/* The texts are there, one after the other. */
+static void check_order(const char *text, const char *const *wanted)
+{
+	const char *from = text, *found;
+
+	for (; *wanted; wanted++, from = found + 1) {
+		found = strstr(from, *wanted);
+		ck_assert_msg(found, "no '%s' in its place in '%s'", *wanted,
+			      text);
+	}
+}
+
 #define CHANGES 11
 
 /* Number `i` of a plan that decides what is realized or promised. */
@@ -311,6 +323,127 @@ static int false_match(struct kvp_backend *b, uint32_t device,
 	return code;
 }
 
+static bool memory_unknown;	/* once preflight has asked */
+static int memory_asked;
+
+static int little_memory(struct kvp_backend *b, uint32_t device,
+			 uint64_t *free_bytes, struct kvp_error *err)
+{
+	(void)b;
+	(void)device;
+	if (memory_unknown && memory_asked++ >= 2) {
+		if (err)
+			err->code = KVP_EDRIVER;
+		return KVP_EDRIVER;
+	}
+	*free_bytes = told_free;
+	return KVP_OK;
+}
+
+static int exhausted(struct kvp_error *err)
+{
+	err->code = KVP_EEXHAUSTED;
+	strcpy(err->text, "no more");
+	return KVP_EEXHAUSTED;
+}
+
+static int exhausted_grant(struct kvp_backend *b, uint64_t address,
+			   uint64_t bytes, const struct kvp_grant *grants,
+			   size_t count, struct kvp_error *err)
+{
+	(void)b, (void)address, (void)bytes, (void)grants, (void)count;
+	return exhausted(err);
+}
+
+static int exhausted_map(struct kvp_backend *b, uint64_t address,
+			 uint64_t bytes, kvp_handle handle,
+			 struct kvp_error *err)
+{
+	(void)b, (void)address, (void)bytes, (void)handle;
+	return exhausted(err);
+}
+
+static int exhausted_create(struct kvp_backend *b,
+			    const struct kvp_create *what, kvp_handle *handle,
+			    struct kvp_error *err)
+{
+	(void)b, (void)what, (void)handle;
+	return exhausted(err);
+}
+
+#define FULL_TABLE "entry_limit=4100"
+#define FREE "no more: memory is free, the driver's table of mappings is " \
+	"full (NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the kernel log): "
+/* What is said where the call that fails is the first of its kind: 7 entries
+   are held, by others. */
+static const struct {
+	const char *changes;
+	enum kvp_op op;		/* what fails */
+	bool lazy, unknown;
+	uint64_t free_bytes;
+	int code;
+	const char *text;
+} causes[] = {
+	{ "", KVP_OP_GRANT, false, false, KVP_DRIVER_BYTES, KVP_ETABLE,
+	  FREE "7 of its 524288 entries are counted, this call asks for 1 "
+	  "more; after" },
+	{ FULL_TABLE, KVP_OP_GRANT, false, false, KVP_DRIVER_BYTES,
+	  KVP_ETABLE, FREE "7 of its 4100 entries are counted, this call asks "
+	  "for 1 more; after" },
+	{ FULL_TABLE, KVP_OP_GRANT, false, false, KVP_DRIVER_BYTES - 1,
+	  KVP_ETABLE, "no more: the driver's table of mappings is full "
+	  "(NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the kernel log): 7 of its "
+	  "4100 entries are counted, this call asks for 1 more; memory may be "
+	  "short as well: rank 0 has 2097151 bytes free, the driver takes up "
+	  "to 2097152 for itself; after" },
+	{ FULL_TABLE, KVP_OP_GRANT, false, true, KVP_DRIVER_BYTES, KVP_ETABLE,
+	  "asks for 1 more; after" },
+	{ "", KVP_OP_GRANT, false, false, KVP_DRIVER_BYTES - 1,
+	  KVP_EEXHAUSTED, "no more: memory is short: rank 0 has 2097151 bytes "
+	  "free, the driver takes up to 2097152 for itself; or others on this "
+	  "node fill the driver's table of mappings" },
+	{ "", KVP_OP_GRANT, false, true, KVP_DRIVER_BYTES, KVP_EEXHAUSTED,
+	  "no more; after" },
+	/* This machine has no table of a driver. */
+	{ FULL_TABLE, KVP_OP_GRANT, true, false, KVP_DRIVER_BYTES,
+	  KVP_EEXHAUSTED, "no more; after" },
+	{ FULL_TABLE, KVP_OP_MAP, false, false, KVP_DRIVER_BYTES,
+	  KVP_EEXHAUSTED, "no more; after" },
+	{ FULL_TABLE, KVP_OP_CREATE, false, false, KVP_DRIVER_BYTES + G,
+	  KVP_EEXHAUSTED, "no more; after" },
+	{ FULL_TABLE, KVP_OP_CREATE, false, false, KVP_DRIVER_BYTES + G - 1,
+	  KVP_EEXHAUSTED, "no more: memory is short: 4096 bytes are asked "
+	  "for, host memory 0 has 2101247 free, and the driver takes up to "
+	  "2097152 for itself; after" },
+	{ FULL_TABLE, KVP_OP_CREATE, true, false, G, KVP_EEXHAUSTED,
+	  "no more; after" },
+};
+#define CAUSES (sizeof(causes) / sizeof(*causes))
+
+START_TEST(out_of_memory_is_judged_by_entries_and_bytes)
+{
+	struct rig rig;
+	char text[1024];
+
+	snprintf(text, sizeof(text), FULL "%s", causes[_i].changes);
+	rig_new(&rig, text, KVP_MERGE_ROW, 2);
+	rig.options.over_limit = true;
+	rig.host->lazy = causes[_i].lazy;
+	rig.ops.memory = little_memory;
+	if (causes[_i].op == KVP_OP_GRANT)
+		rig.ops.grant = exhausted_grant;
+	else if (causes[_i].op == KVP_OP_MAP)
+		rig.ops.map = exhausted_map;
+	else
+		rig.ops.create = exhausted_create;
+	told_free = causes[_i].free_bytes;
+	memory_unknown = causes[_i].unknown;
+	memory_asked = 0;
+	rig_fails(&rig, causes[_i].code, causes[_i].text);
+	rig_release(&rig);
+}
+END_TEST
+
 START_TEST(a_pair_without_peer_access_is_refused)
 {
 	struct rig rig;
@@ -425,6 +558,163 @@ START_TEST(more_entries_than_the_limit_are_refused)
 	rig.options.over_limit = false;
 	rig.options.nranks = 1;
 	rig_hold(&rig);
+	rig_release(&rig);
+}
+END_TEST
+
+/* In the order of what has to be mended first; a mended one is not told. */
+START_TEST(all_that_stands_in_the_way_is_told_at_once)
+{
+	struct kvp_backend_ops own;
+	struct rig rig;
+
+	rig_new(&rig, FULL "entry_limit=4206", KVP_MERGE_ROW, 4);
+	own = rig.ops;
+	host_ops = &own;
+	rig.ops.device = coarse_device;
+	rig.ops.peer = no_peer;
+	rig.ops.memory = some_memory;
+	rig.host->lazy = false;
+	told_free = G;
+	rig_refused(&rig, KVP_EENTRIES, "mode row needs ");
+	check_order(rig.err.text, (const char *const[]){ "mode row needs ",
+		"; also: rank 0 needs ", "; also: rank 3 (host memory 3) "
+		"reads the KV of rank 2 (host memory 2)", "; also: rank 1: the "
+		"plan's granularity is 4096 bytes", NULL });
+	rig.options.over_limit = true;
+	told_free = needed_bytes(&rig.plan);
+	rig_refused(&rig, KVP_EREFUSED, "rank 3 (host memory 3) reads");
+	check_order(rig.err.text, (const char *const[]){ "rank 3 (host memory 3) "
+		"reads", "; also: rank 1: the plan's granularity", NULL });
+	rig.ops = own;
+	rig_hold(&rig);
+	rig_release(&rig);
+}
+END_TEST
+
+START_TEST(every_device_with_too_little_memory_is_told)
+{
+	struct rig rig;
+	char text[160];
+
+	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
+	rig.ops.memory = some_memory;
+	rig.host->lazy = false;
+	told_free = needed_bytes(&rig.plan) - G - 1;
+	snprintf(text, sizeof(text), "free memory there or plan fewer pages; "
+		 "too few as well: rank 1 has %llu, rank 2 has %llu, rank 3 "
+		 "has %llu", (unsigned long long)told_free,
+		 (unsigned long long)(told_free + G),
+		 (unsigned long long)(told_free + G));
+	rig_refused(&rig, KVP_EREFUSED, text);
+	rig_release(&rig);
+}
+END_TEST
+
+/* 61 allocations: none was measured.  From 62 on 2 MiB. */
+START_TEST(what_the_driver_takes_has_to_be_free_too)
+{
+	static const struct {
+		const char *pages;
+		size_t allocations;
+		uint64_t own;
+	} sizes[] = {
+		{ "pages=61", 61, 0 }, { "pages=62", 62, KVP_DRIVER_BYTES },
+	};
+	struct rig rig;
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "row_bytes=4096;row_stride=4096;"
+			 "execution_rows=0;planes=[{'name':'a',"
+			 "'bytes_per_page':4096}];%s;snapshot_rows=%zu",
+			 sizes[i].pages, sizes[i].allocations);
+		rig_new(&rig, text, KVP_MERGE_NONE, 1);
+		ck_assert_uint_eq(rig.plan.nchunks, sizes[i].allocations);
+		rig.ops.memory = some_memory;
+		rig.host->lazy = false;
+		/* Device 0 has a granule more than is told. */
+		told_free = rig.plan.nchunks * G + sizes[i].own - G;
+		rig_hold(&rig);
+		kvp_realization_free(rig.r, NULL);
+		rig.r = NULL;
+		told_free--;
+		rig_refused(&rig, KVP_EREFUSED, sizes[i].own ?
+			    "rank 0 needs 2351104 bytes with the 2097152 that "
+			    "the driver takes for itself, host memory 0 has "
+			    "2351103 free, 1 too few; leave that much" :
+			    "rank 0 needs 249856 bytes, host memory 0 has "
+			    "249855 free, 1 too few; free memory there");
+		/* This machine's memory has no driver. */
+		rig.host->lazy = true;
+		rig_hold(&rig);
+		rig_release(&rig);
+	}
+}
+END_TEST
+
+/* Planes of 2^45 bytes and an arena over them: one rank has addresses, two
+   do not. */
+START_TEST(more_addresses_than_there_are_are_refused)
+{
+	struct rig rig;
+
+	rig_new(&rig, "pages=8589934592;snapshot_rows=0;execution_rows=0;"
+		"row_bytes=;row_stride=;planes=[{'name':'a','count':2,"
+		"'bytes_per_page':4096}]", KVP_MERGE_ROW, 3);
+	rig_refused(&rig, KVP_EREFUSED, "3 ranks need each 70368744177664 "
+		    "bytes of addresses, a process has 140737488355328 (2^47);"
+		    " realize fewer ranks in one process");
+	rig_release(&rig);
+	rig_new(&rig, "pages=34359738369;snapshot_rows=0;execution_rows=0;"
+		"row_bytes=;row_stride=;planes=[{'name':'a',"
+		"'bytes_per_page':4096}]", KVP_MERGE_ROW, 1);
+	rig_refused(&rig, KVP_EREFUSED, "1 rank needs 140737488359424 bytes of "
+		    "addresses, a process has 140737488355328 (2^47); plan "
+		    "fewer pages");
+	rig_release(&rig);
+}
+END_TEST
+
+/* A plane of 6 * 4096 bytes and an arena of 40960. */
+static const struct {
+	const char *changes, *text;
+} ends_47[] = {
+	{ "planes=[{'name':'a','bytes_per_page':4096,'address':"
+	  "140737488330752},{'name':'b','count':2,'bytes_per_page':4096}];"
+	  "arena_address=140737488289792", NULL },
+	{ "planes=[{'name':'a','bytes_per_page':4096,'address':"
+	  "140737488334848},{'name':'b','count':2,'bytes_per_page':4096}]",
+	  "rank 0: plane a is recorded at 140737488334848 and ends at "
+	  "140737488359424, addresses end at 140737488355328 (2^47); record "
+	  "140737488330752 at most, or no address" },
+	{ "arena_address=140737488318464", "rank 0: the row arena is recorded "
+	  "at 140737488318464 and ends at 140737488359424" },
+	{ "planes=[{'name':'a','bytes_per_page':4096,'address':"
+	  "140737488355328},{'name':'b','bytes_per_page':4096,'address':"
+	  "9007199254736896},{'name':'c','bytes_per_page':4096}];"
+	  "arena_address=9007199254654976",
+	  "record 140737488330752 at most, or no address; so do 2 more" },
+};
+#define ENDS_47 (sizeof(ends_47) / sizeof(*ends_47))
+
+START_TEST(recorded_addresses_end_within_2_to_the_47)
+{
+	struct rig rig;
+	char text[1024];
+	int code;
+
+	snprintf(text, sizeof(text), "pages=6;row_bytes=8192;row_stride=8192;"
+		 "execution_rows=1;snapshot_rows=4;%s", ends_47[_i].changes);
+	rig_new(&rig, text, KVP_MERGE_ROW, 1);
+	if (ends_47[_i].text) {
+		rig_refused(&rig, KVP_EREFUSED, ends_47[_i].text);
+	} else {
+		/* This machine may have something there. */
+		code = rig_realize(&rig);
+		ck_assert_int_ne(code, KVP_EREFUSED);
+	}
 	rig_release(&rig);
 }
 END_TEST
@@ -987,6 +1277,14 @@ Suite *realize_suite(void)
 		a_coarser_device_is_refused_with_what_would_work);
 	tcase_add_test(refused, a_device_that_cannot_be_read_is_named);
 	tcase_add_test(refused, more_entries_than_the_limit_are_refused);
+	tcase_add_test(refused, all_that_stands_in_the_way_is_told_at_once);
+	tcase_add_test(refused, every_device_with_too_little_memory_is_told);
+	tcase_add_test(refused, what_the_driver_takes_has_to_be_free_too);
+	tcase_add_test(refused, more_addresses_than_there_are_are_refused);
+	tcase_add_loop_test(refused, recorded_addresses_end_within_2_to_the_47,
+			    0, ENDS_47);
+	tcase_add_loop_test(refused,
+		out_of_memory_is_judged_by_entries_and_bytes, 0, CAUSES);
 	tcase_add_loop_test(refused,
 		access_is_read_back_and_believed_only_where_right, 0, 3);
 	tcase_add_loop_test(refused, a_wrong_byte_publishes_nothing, 0, 2);

@@ -1,0 +1,181 @@
+/*
+ * What would help where the table of mappings does not suffice: another merge
+ * mode, larger tiles, fewer ranks.  Found by planning; named only if it needs
+ * no more than there really was.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "cli/realize.h"
+#include "realize/obstacles.h"
+
+#define N(value) out_number(value).text
+
+/* Planning a layout of more chunks a dozen times over takes too long. */
+#define CHUNKS_MAX 300000
+#define TILE_MAX 1024
+
+/* What is looked for, and the nearest to it so far. */
+struct search {
+	const struct kvp_plan *plan;
+	const struct realize_settings *s;
+	uint64_t available;	/* table entries */
+	enum kvp_merge merge;
+	uint64_t tile_granules;
+	uint64_t need;		/* of these two; 0: nothing was planned */
+};
+
+static uint64_t limit_of(const struct kvp_plan *plan,
+			 const struct realize_settings *s)
+{
+	return kvp_limits_entry_limit(s->options.limits, &plan->geometry) -
+	       plan->geometry.entry_reserve;
+}
+
+/* Plan with such tiles in a mode; does it fit? */
+static bool try(struct search *f, uint64_t tile_granules, enum kvp_merge merge)
+{
+	struct kvp_geometry g = f->plan->geometry;
+	struct kvp_plan other = { 0 };
+	uint64_t need;
+
+	g.tile_granules = tile_granules;
+	if (kvp_plan_make(&other, &g, merge, NULL))
+		return false;
+	need = kvp_realize_entries(&other, &f->s->options);
+	kvp_plan_release(&other);
+	if (!f->need || need < f->need) {
+		f->need = need;
+		f->merge = merge;
+		f->tile_granules = tile_granules;
+	}
+	return need <= f->available;
+}
+
+/* The first mode beyond the plan's that fits; else the smallest tiles. */
+static bool find(struct search *f)
+{
+	const struct kvp_geometry *g = &f->plan->geometry;
+	uint64_t tile = g->tile_granules;
+	enum kvp_merge merge = f->plan->merge + 1;
+
+	for (; merge <= KVP_MERGE_SPAN; merge++)
+		if (try(f, tile, merge))
+			return true;
+	/* A recorded layout is cut already. */
+	if (g->base_chunks || f->plan->summary.base_chunks > CHUNKS_MAX)
+		return false;
+	while (tile <= TILE_MAX / 2) {
+		tile *= 2;
+		for (merge = KVP_MERGE_ROW; merge <= KVP_MERGE_SPAN; merge++)
+			if (try(f, tile, merge))
+				return true;
+	}
+	return false;
+}
+
+/* The most ranks from the first on whose entries are there; 0: none. */
+static uint32_t most_ranks(const struct search *f, uint64_t *need)
+{
+	struct kvp_realize_options o = f->s->options;
+
+	while (--o.nranks) {
+		*need = kvp_realize_entries(f->plan, &o);
+		if (*need <= f->available)
+			break;
+	}
+	return o.nranks;
+}
+
+/* "mode row needs 12 of 34", or with tiles of another size. */
+static void name_fitting(const struct search *f, char *text, size_t size)
+{
+	const char *mode = kvp_merge_name(f->merge);
+
+	if (f->tile_granules == f->plan->geometry.tile_granules)
+		snprintf(text, size, "; mode %s needs %s of %s", mode,
+			 N(f->need), N(f->available));
+	else
+		snprintf(text, size, "; no mode fits, but larger tiles do: "
+			 "with tile_granules %llu mode %s needs %s of %s, and "
+			 "a row conflicts with more pages",
+			 (unsigned long long)f->tile_granules, mode,
+			 N(f->need), N(f->available));
+}
+
+/* Nothing that was planned fits: how near it comes, and what is left. */
+static void name_nearest(const struct search *f, int code, char *text,
+			 size_t size)
+{
+	const struct kvp_geometry *g = &f->plan->geometry;
+	uint32_t first = f->s->options.first_rank, ranks;
+	char nearest[128] = "", fewer[96] = "";
+	uint64_t need = 0;
+
+	ranks = most_ranks(f, &need);
+	if (f->need)
+		snprintf(nearest, sizeof(nearest), ": the fewest are %s of %s, "
+			 "mode %s with tile_granules %llu", N(f->need),
+			 N(f->available), kvp_merge_name(f->merge),
+			 (unsigned long long)f->tile_granules);
+	if (ranks)
+		snprintf(fewer, sizeof(fewer), ", or realize fewer ranks: "
+			 "--ranks=%u-%u needs %s", first, first + ranks - 1,
+			 N(need));
+	if (g->static_entries > f->available)
+		snprintf(text, size, "; static_entries alone are %s: end what "
+			 "holds them", N(g->static_entries));
+	else
+		snprintf(text, size, "; no mode fits, nor do larger tiles%s; "
+			 "%s%s%s", nearest, code == KVP_ETABLE ?
+			 "end what else holds entries on this node" :
+			 "plan fewer rows", code == KVP_EENTRIES &&
+			 g->dcp_group_size > 1 ? ", lower dcp_group_size" : "",
+			 fewer);
+}
+
+/*
+ * Where preflight refused, entries up to the limit are there.  Where a call
+ * failed, what was held then is all that there was.
+ */
+static void cure(const struct kvp_plan *plan, const struct realize_settings *s,
+		 int code, uint64_t held, char *text, size_t size)
+{
+	uint64_t limit = limit_of(plan, s);
+	struct search f = { .plan = plan, .s = s, .available = limit };
+	uint64_t need = kvp_realize_entries(plan, &s->options);
+	size_t used = 0;
+
+	if (code == KVP_ETABLE)
+		f.available = u64_min(limit, held);
+	if (code == KVP_ETABLE && need <= limit)
+		used = (size_t)snprintf(text, size, "; the plan needs %s of "
+			"%s, so others on this node hold the rest: end them, "
+			"or count them as static_entries", N(need), N(limit));
+	if (find(&f))
+		name_fitting(&f, text + used, size - used);
+	else
+		name_nearest(&f, code, text + used, size - used);
+}
+
+int realize_error(const struct kvp_plan *plan,
+		  const struct realize_settings *s, uint64_t held,
+		  const struct kvp_error *err)
+{
+	const char *also = NULL;
+	char text[768] = "";
+	int code = err->code;
+
+	if (code == KVP_EENTRIES || code == KVP_ETABLE)
+		cure(plan, s, code, held, text, sizeof(text));
+	/* It belongs to what is told first. */
+	if (code == KVP_EENTRIES)
+		also = strstr(err->text, OBSTACLES_ALSO);
+	if (!also)
+		also = err->text + strlen(err->text);
+	fprintf(stderr, "kvplan: error: %.*s%s%s\n", (int)(also - err->text),
+		err->text, text, also);
+	return kvp_exit_status(code);
+}

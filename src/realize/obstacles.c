@@ -1,0 +1,155 @@
+/*
+ * Obstacles as one error, and those that are found without a device.
+ */
+#include "realize/obstacles.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "base/error.h"
+#include "base/text_list.h"
+#include "base/u64.h"
+#include "realize/backend_host.h"
+
+/* Descriptors that a process has open beside those of its ranks. */
+#define OTHER_DESCRIPTORS 16
+
+static unsigned long long ull(uint64_t value)
+{
+	return value;
+}
+
+int obstacles_tell(const struct obstacles *o, struct kvp_error *err)
+{
+	const struct kvp_error *first = NULL;
+	char text[KVP_ERROR_MAX];
+	struct text_list list;
+	size_t i;
+
+	text_list_begin(&list, text, sizeof(text), OBSTACLES_ALSO);
+	for (i = 0; i < OBSTACLES; i++) {
+		if (!o->kind[i].code)
+			continue;
+		first = first ? first : &o->kind[i];
+		text_list_add(&list, 1, "%s", o->kind[i].text);
+	}
+	text_list_end(&list);
+	return first ? kvp_error_set(err, first->code, "%s", text) : KVP_OK;
+}
+
+/* --- addresses --- */
+
+static uint64_t add_up(uint64_t sum, uint64_t bytes)
+{
+	return u64_add(sum, bytes, &sum) ? sum : UINT64_MAX;
+}
+
+/* What one rank reserves; UINT64_MAX where that is no number. */
+static uint64_t rank_addresses(const struct kvp_realization *r)
+{
+	uint64_t sum = r->ranks[0].arena_bytes;
+	size_t i;
+
+	for (i = 0; i < r->plan->nchunks; i++)
+		sum = add_up(sum, r->plan->chunks[i].bytes);
+	for (i = 0; i < geometry_of(r)->nstatics; i++)
+		sum = add_up(sum, demand_static_bytes(r, i));
+	return sum;
+}
+
+/* The first range that ends too far is told in full, others are counted. */
+static void judge_end(struct kvp_error *told, uint64_t *others,
+		      const struct rank *k, const char *name,
+		      uint64_t address, uint64_t bytes)
+{
+	if (!address || bytes > KVP_ADDRESS_END ||
+	    address <= KVP_ADDRESS_END - bytes)
+		return;
+	if (told->code)
+		++*others;
+	else
+		kvp_error_set(told, KVP_EREFUSED,
+			"rank %u: %s is recorded at %llu and ends at %llu, "
+			"addresses end at %llu (2^47); record %llu at most, or "
+			"no address", k->rank, name, ull(address),
+			ull(address + bytes), ull(KVP_ADDRESS_END),
+			ull(KVP_ADDRESS_END - bytes));
+}
+
+static void check_recorded(const struct kvp_realization *r,
+			   struct obstacles *o)
+{
+	struct kvp_error *told = &o->kind[OBSTACLE_RECORDED], one;
+	char name[KVP_PLANE_NAME_MAX + 8];
+	uint64_t others = 0;
+	const struct rank *k;
+	uint32_t i, plane;
+
+	for (i = 0; i < r->nranks; i++) {
+		k = &r->ranks[i];
+		for (plane = 0; plane < geometry_of(r)->nplanes; plane++) {
+			snprintf(name, sizeof(name), "plane %s",
+				 geometry_of(r)->planes[plane].name);
+			judge_end(told, &others, k, name,
+				  recorded_plane(r, k, plane),
+				  demand_plane_bytes(r, plane));
+		}
+		judge_end(told, &others, k, "the row arena",
+			  recorded_arena(r, k), k->arena_bytes);
+	}
+	one = *told;
+	if (others)
+		kvp_error_set(told, one.code, "%s; so do %llu more", one.text,
+			      ull(others));
+}
+
+void check_address_space(const struct kvp_realization *r, struct obstacles *o)
+{
+	uint64_t each = rank_addresses(r), all = UINT64_MAX;
+
+	(void)u64_mul(each, r->nranks, &all);
+	if (all > KVP_ADDRESS_END)
+		kvp_error_set(&o->kind[OBSTACLE_ADDRESS_SPACE], KVP_EREFUSED,
+			"%u rank%s %llu bytes of addresses, a process has %llu "
+			"(2^47); %s", r->nranks, r->nranks == 1 ?
+			" needs" : "s need each", ull(each),
+			ull(KVP_ADDRESS_END), each > KVP_ADDRESS_END ?
+			"plan fewer pages" : "realize fewer ranks in one "
+			"process, or plan fewer pages");
+	check_recorded(r, o);
+}
+
+/* --- the host --- */
+
+static void check_maps(const struct kvp_realization *r, struct kvp_error *told)
+{
+	uint64_t need = demand_maps(r) + host_maps_used();
+	uint64_t limit = host_maps_limit();
+
+	if (need > limit)
+		kvp_error_set(told, KVP_EREFUSED,
+			"%u ranks need about %llu kernel maps, "
+			"vm.max_map_count is %llu; raise it (sysctl "
+			"vm.max_map_count=%llu) or realize fewer ranks with "
+			"--ranks", r->nranks, ull(need), ull(limit),
+			ull(need));
+}
+
+static void check_descriptors(const struct kvp_realization *r,
+			      struct kvp_error *told)
+{
+	uint64_t need = (uint64_t)r->nranks + OTHER_DESCRIPTORS;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < need)
+		kvp_error_set(told, KVP_EREFUSED,
+			"%u ranks need a descriptor each, %llu may be open; "
+			"raise it (ulimit -n %llu) or realize fewer ranks with "
+			"--ranks", r->nranks, ull(limit.rlim_cur), ull(need));
+}
+
+void check_host(const struct kvp_realization *r, struct obstacles *o)
+{
+	check_maps(r, &o->kind[OBSTACLE_MAPS]);
+	check_descriptors(r, &o->kind[OBSTACLE_DESCRIPTORS]);
+}

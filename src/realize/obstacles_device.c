@@ -1,0 +1,184 @@
+/*
+ * Obstacles that devices are asked about: granularity, peers, memory.  Of
+ * several that are alike the first is told in full and the others are listed.
+ */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/text_list.h"
+#include "base/u64.h"
+#include "realize/obstacles.h"
+
+/* Room for the others that are alike. */
+#define OTHERS_MAX 192
+
+static unsigned long long ull(uint64_t value)
+{
+	return value;
+}
+
+/* Put the others behind the first one. */
+static void add_others(struct kvp_error *told, struct text_list *others,
+		       const char *before)
+{
+	struct kvp_error first = *told;
+
+	text_list_end(others);
+	if (*others->text)
+		kvp_error_set(told, first.code, "%s; %s: %s", first.text,
+			      before, others->text);
+}
+
+/* --- granularity --- */
+
+/* The largest is told: what suits it suits all of them. */
+int check_granularity(struct kvp_realization *r, struct obstacles *o,
+		      struct kvp_error *err)
+{
+	struct kvp_error *told = &o->kind[OBSTACLE_GRANULARITY];
+	uint64_t is = geometry_of(r)->granularity, most = is;
+	struct kvp_device_info *d;
+	uint32_t i;
+	int code;
+
+	for (i = 0; i < r->nranks; i++) {
+		d = &r->devices[i];
+		r->caller.rank = r->ranks[i].rank;
+		code = call_device(&r->caller, r->ranks[i].device, d, err);
+		if (code)
+			return context_other(r, &r->ranks[i],
+					     "reading the device", code, err);
+		if (is % d->granularity == 0 ||
+		    (told->code && d->granularity <= most))
+			continue;
+		most = u64_max(most, d->granularity);
+		kvp_error_set(told, KVP_EREFUSED,
+			"rank %u: the plan's granularity is %llu bytes, %s "
+			"allocates in multiples of %llu; plan with granularity "
+			"%llu", r->ranks[i].rank, ull(is), d->label,
+			ull(d->granularity), ull(most));
+	}
+	return KVP_OK;
+}
+
+/* --- peers --- */
+
+static const char *label_of(const struct kvp_realization *r, uint32_t rank)
+{
+	return r->devices[rank - r->ranks[0].rank].label;
+}
+
+/* Who of the readers of one owner cannot reach its memory? */
+static int check_owner(struct kvp_realization *r, const struct rank *owner,
+		       struct kvp_error *told, struct text_list *others,
+		       struct kvp_error *err)
+{
+	bool can = true;
+	size_t i;
+	int code;
+
+	r->caller.rank = owner->rank;
+	for (i = 1; i < owner->nreaders; i++) {
+		code = call_peer(&r->caller, owner->devices[i], owner->device,
+				 &can, err);
+		if (code)
+			return context_other(r, owner, "asking for peer access",
+					     code, err);
+		if (can)
+			continue;
+		if (told->code)
+			text_list_add(others, 1, "rank %u to rank %u",
+				      owner->readers[i], owner->rank);
+		else
+			kvp_error_set(told, KVP_EREFUSED,
+				"rank %u (%s) reads the KV of rank %u (%s), "
+				"but that device cannot access this one's "
+				"memory; choose devices that are peers, or a "
+				"smaller dcp_group_size", owner->readers[i],
+				label_of(r, owner->readers[i]), owner->rank,
+				label_of(r, owner->rank));
+	}
+	return KVP_OK;
+}
+
+int check_peers(struct kvp_realization *r, struct obstacles *o,
+		struct kvp_error *err)
+{
+	struct kvp_error *told = &o->kind[OBSTACLE_PEERS];
+	struct text_list others;
+	char text[OTHERS_MAX];
+	uint32_t i;
+	int code = KVP_OK;
+
+	text_list_begin(&others, text, sizeof(text), ", ");
+	for (i = 0; i < r->nranks && !code; i++)
+		code = check_owner(r, &r->ranks[i], told, &others, err);
+	if (!code)
+		add_others(told, &others, "without access as well");
+	return code;
+}
+
+/* --- memory --- */
+
+/*
+ * Memory of a device of its own has to be there, with what the driver takes
+ * beside it.  The host's is taken when it is touched, for all ranks from one
+ * place: a full check touches it all.
+ */
+static void too_little(const struct kvp_realization *r, const struct rank *k,
+		       uint64_t need, uint64_t own, uint64_t have,
+		       struct kvp_error *told)
+{
+	char with[96] = "";
+
+	if (own)
+		snprintf(with, sizeof(with), " with the %llu that the driver "
+			 "takes for itself", ull(own));
+	if (r->caller.backend->lazy)
+		kvp_error_set(told, KVP_EREFUSED,
+			"a full check of %u ranks writes %llu bytes, this "
+			"machine has %llu free, %llu too few; check quick, or "
+			"fewer ranks", r->nranks, ull(need), ull(have),
+			ull(need - have));
+	else
+		kvp_error_set(told, KVP_EREFUSED,
+			"rank %u needs %llu bytes%s, %s has %llu free, %llu "
+			"too few; %s", k->rank, ull(need), with,
+			r->devices[k - r->ranks].label, ull(have),
+			ull(need - have), need - own <= have ?
+			"leave that much (kvplan size --memory-limit=-2M)" :
+			"free memory there or plan fewer pages");
+}
+
+int check_memory(struct kvp_realization *r, struct obstacles *o,
+		 struct kvp_error *err)
+{
+	bool lazy = r->caller.backend->lazy;
+	uint64_t own = lazy ? 0 :
+		       kvp_limits_driver_bytes(demand_allocations(r));
+	uint64_t need = demand_bytes(r) * (lazy ? r->nranks : 1) + own;
+	struct kvp_error *told = &o->kind[OBSTACLE_MEMORY];
+	struct text_list others;
+	char text[OTHERS_MAX];
+	uint64_t have = 0;
+	uint32_t i;
+	int code;
+
+	if (lazy && r->options.check != KVP_CHECK_FULL)
+		return KVP_OK;
+	text_list_begin(&others, text, sizeof(text), ", ");
+	for (i = 0; i < r->nranks; i++) {
+		r->caller.rank = r->ranks[i].rank;
+		code = call_memory(&r->caller, r->ranks[i].device, &have, err);
+		if (code)
+			return context_other(r, &r->ranks[i],
+					     "reading free memory", code, err);
+		if (need > have && !told->code)
+			too_little(r, &r->ranks[i], need, own, have, told);
+		else if (need > have && !lazy)
+			text_list_add(&others, 1, "rank %u has %llu",
+				      r->ranks[i].rank, ull(have));
+	}
+	add_others(told, &others, "too few as well");
+	return KVP_OK;
+}
