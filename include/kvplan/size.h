@@ -13,7 +13,8 @@
  *
  * Everything that is rounded up is rounded to the granularity.  Snapshot
  * rows are aliases and take no memory of their own.  There is no automatic
- * reserve.  The terms are those of kvplan's design; the driver's own needs
+ * reserve: what the driver takes for itself has to be left by the limit, see
+ * KVP_DRIVER_BYTES in limits.h.  The terms are those of kvplan's design; the driver's own needs
  * are inside what it calls used.  More memory never gives fewer pages or
  * rows.  All sizes are bytes of one rank, all at most KVP_NUMBER_MAX.
  */

@@ -69,6 +69,8 @@ struct kvp_finding {
 };
 
 struct kvp_verify_options {
+	/* Of every rule's findings; those of KVP_RULE_ADDRESSES on what lies
+	   beyond KVP_ADDRESS_END are warnings in any case. */
 	enum kvp_severity severity[KVP_RULES];
 	/* May be NULL: what the plan's node can really do.  Rule entry-limit
 	   then judges by it, see kvp_limits_entry_limit(); all other rules

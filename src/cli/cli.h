@@ -122,7 +122,11 @@ int summary_print(const struct kvp_plan *plan, struct kvp_error *err);
 void summary_limits(const struct kvp_plan *plan,
 		    const struct kvp_limits *limits, const char *path);
 
-/* Warn when a node's entries exceed the limit, and say which mode fits. */
+/* Bytes of addresses that planes and arena of a rank take, about. */
+uint64_t summary_addresses(const struct kvp_plan *plan);
+
+/* Warn when a node's entries exceed the limit, and say which mode fits; and
+   when there are not as many addresses. */
 int summary_warn(const struct kvp_plan *plan, struct kvp_error *err);
 
 #endif

@@ -194,6 +194,27 @@ static void warn_headroom(const struct kvp_plan *plan)
 			N(h->free_bytes / 2));
 }
 
+uint64_t summary_addresses(const struct kvp_plan *plan)
+{
+	const struct kvp_geometry *g = &plan->geometry;
+	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
+			 g->row_stride;
+
+	return u64_add(bytes, plan->summary.physical_bytes, &bytes) ? bytes :
+	       UINT64_MAX;
+}
+
+/* What verify warns of and realize refuses, told as soon as it is planned. */
+static void warn_addresses(const struct kvp_plan *plan)
+{
+	uint64_t bytes = summary_addresses(plan);
+
+	if (bytes > KVP_ADDRESS_END)
+		out_warning("planes and arena take %s bytes of addresses, no "
+			"GPU has more than %s (2^47): plan fewer pages",
+			N(bytes), N(KVP_ADDRESS_END));
+}
+
 int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
 {
 	uint64_t limit = plan->summary.limit, other = 0;
@@ -203,6 +224,7 @@ int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
 	int code;
 
 	warn_headroom(plan);
+	warn_addresses(plan);
 	if (entries <= limit)
 		return KVP_OK;
 	for (merge = plan->merge + 1; merge <= KVP_MERGE_SPAN; merge++) {
