@@ -155,7 +155,9 @@ all_of_it() {
 	change '.ranks[0].arena.address = .ranks[0].planes[0].address'
 	refused 'a taken arena' 3 "$taken" "$work/changed"
 	change '.ranks[1].arena.address = 1125899906842624'
-	refused 'an address beyond all memory' 3 'rank 1, ' "$work/changed"
+	refused 'an address beyond all memory' 1 \
+		'rank 1: the row arena is recorded at 1125899906842624' \
+		"$work/changed"
 	change '.ranks[1].planes[0].address += 4096'
 	refused 'an odd address' 1 'no multiple of the granularity, 2097152' \
 		"$work/changed"
