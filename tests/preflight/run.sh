@@ -286,6 +286,21 @@ lists()
 	shown=$(sed -n 's/.*get no grant: ranks \([0-9,]*\) and .*/\1/p' \
 		"$tmp/err" | tr , '\n' | grep -c .)
 	says "readers elsewhere" " and $((256 - shown)) more"
+	# Two geometries that differ in a long list, and a long list of what
+	# is legal.
+	jq '.ranks = 128 | .dcp_group_size = 128 | .static = [] |
+	    del(.access)' layouts/example.json >"$tmp/geometry"
+	jq '.access.imports = [range(128) | [0]]' "$tmp/geometry" >"$tmp/other"
+	plan group row "$tmp/geometry"
+	"$kvplan" verify --geometry="$tmp/other" "$tmp/group.json" \
+		>"$tmp/out" 2>"$tmp/err"
+	says "lists that differ" "/access/imports/0: [0,1,2,3," \
+		",44 and 83 more] in the plan, [0] in "
+	jq '.num_attention_heads = 55440 | .num_key_value_heads = 55440' \
+		tests/import/configs/qwen3-32b.json >"$tmp/config"
+	"$kvplan" import --tp=13 --kv-dtype=bf16 "$tmp/config" >"$tmp/out" \
+		2>"$tmp/err"
+	says "what is legal" "legal: 1, 2, 3, 4, " " and 38 more"
 	[ "$fake" ] || return
 	# The free memory of 32 readers.
 	jq '.ranks = 32 | .dcp_group_size = 32 | .static = [] | del(.access)' \
