@@ -34,9 +34,10 @@ enum kvp_rule {
 	KVP_RULE_ENTRIES,
 	KVP_RULE_ENTRY_LIMIT,
 	KVP_RULE_BOUND,
-	KVP_RULE_HEADROOM
+	KVP_RULE_HEADROOM,
+	KVP_RULE_ADDRESS_SPACE
 };
-#define KVP_RULES 15
+#define KVP_RULES 16
 
 enum kvp_severity { KVP_ERROR, KVP_WARNING };
 
@@ -69,8 +70,6 @@ struct kvp_finding {
 };
 
 struct kvp_verify_options {
-	/* Of every rule's findings; those of KVP_RULE_ADDRESSES on what lies
-	   beyond KVP_ADDRESS_END are warnings in any case. */
 	enum kvp_severity severity[KVP_RULES];
 	/* May be NULL: what the plan's node can really do.  Rule entry-limit
 	   then judges by it, see kvp_limits_entry_limit(); all other rules
@@ -78,7 +77,10 @@ struct kvp_verify_options {
 	const struct kvp_limits *limits;
 };
 
-/* All rules as errors and no limits, the default. */
+/*
+ * The defaults: all rules are errors but address-space, which is a warning;
+ * no limits.
+ */
 void kvp_verify_options_init(struct kvp_verify_options *options);
 
 /* "plane-coverage" ... and its statement in one sentence. */
@@ -95,6 +97,8 @@ const char *kvp_rule_statement(enum kvp_rule rule);
  *   bound        says how far the plan is from the fewest chunks
  *   headroom     judges a cap planned before; kvp_realize() reads what is
  *                really free and caps by that
+ *   address-space  kvp_realize() refuses what it has no addresses for, before
+ *                the first call
  *
  * Any other rule that is broken means mappings that are wrong or numbers
  * that are false.  False for a rule that does not exist.

@@ -70,6 +70,7 @@ int check_rule_plane_coverage(struct check *c);
 int check_rule_arena_coverage(struct check *c);
 int check_rule_physical_bytes(struct check *c);
 int check_rule_addresses(struct check *c);
+int check_rule_address_space(struct check *c);
 
 /* rules_pieces.c */
 int check_rule_permutation(struct check *c);

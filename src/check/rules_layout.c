@@ -210,51 +210,6 @@ static void judge_plane_ends(struct check *c)
 	}
 }
 
-/*
- * A layout no GPU has addresses for is a sound one all the same, so this is
- * a warning whatever the rule is.  No rule needs this one.
- */
-static void warn_end(struct check *c, enum kvp_place place, uint64_t index,
-		     const char *what, uint64_t end)
-{
-	if (end <= KVP_ADDRESS_END)
-		return;
-	check_report_limit(c, place, index, what, end, KVP_AT_MOST,
-			   KVP_ADDRESS_END);
-	if (!c->no_memory)
-		c->findings[c->nfindings - 1].severity = KVP_WARNING;
-}
-
-/* UINT64_MAX where the sum is no number. */
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-	return u64_add(a, b, &a) ? a : UINT64_MAX;
-}
-
-static void judge_address_space(struct check *c)
-{
-	const struct kvp_geometry *g = c->geometry;
-	uint64_t arena = u64_max(c->base.arena_end, c->base.laid_end);
-	uint64_t all;
-	size_t i;
-
-	if (!u64_round_up(arena, g->granularity, &arena))
-		arena = UINT64_MAX;
-	all = arena;
-	for (i = 0; i < g->nplanes; i++)
-		all = add_up(all, c->base.backing[i]);
-	warn_end(c, KVP_AT_PLAN, 0, "planes and arena take bytes of addresses:",
-		 all);
-	if (g->has_arena_address)
-		warn_end(c, KVP_AT_PLAN, 0, "arena is recorded to end at",
-			 add_up(g->arena_address, arena));
-	for (i = 0; i < g->nplanes; i++)
-		if (g->planes[i].has_address)
-			warn_end(c, KVP_AT_PLANE, i, "is recorded to end at",
-				 add_up(g->planes[i].address,
-					c->base.backing[i]));
-}
-
 int check_rule_addresses(struct check *c)
 {
 	const struct kvp_chunk *chunk = c->plan->chunks;
@@ -265,7 +220,6 @@ int check_rule_addresses(struct check *c)
 		check_report(c, KVP_AT_PLAN, 0, "dedicated_bytes is",
 			     c->plan->dedicated_bytes, c->base.dedicated);
 	judge_plane_ends(c);
-	judge_address_space(c);
 	for (row = 0; row < c->geometry->snapshot_rows; row++) {
 		check_row_bytes(c->geometry, c->base.dedicated, row, &from,
 				&to);
@@ -281,5 +235,44 @@ int check_rule_addresses(struct check *c)
 			check_report(c, KVP_AT_ROW, row, "is mapped up to byte",
 				     pos, to);
 	}
+	return KVP_OK;
+}
+
+static void judge_end(struct check *c, enum kvp_place place, uint64_t index,
+		      const char *what, uint64_t end)
+{
+	if (end > KVP_ADDRESS_END)
+		check_report_limit(c, place, index, what, end, KVP_AT_MOST,
+				   KVP_ADDRESS_END);
+}
+
+/* UINT64_MAX where the sum is no number. */
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+	return u64_add(a, b, &a) ? a : UINT64_MAX;
+}
+
+int check_rule_address_space(struct check *c)
+{
+	const struct kvp_geometry *g = c->geometry;
+	uint64_t arena = u64_max(c->base.arena_end, c->base.laid_end);
+	uint64_t all;
+	size_t i;
+
+	if (!u64_round_up(arena, g->granularity, &arena))
+		arena = UINT64_MAX;
+	all = arena;
+	for (i = 0; i < g->nplanes; i++)
+		all = add_up(all, c->base.backing[i]);
+	judge_end(c, KVP_AT_PLAN, 0, "planes and arena take bytes of addresses:",
+		  all);
+	if (g->has_arena_address)
+		judge_end(c, KVP_AT_PLAN, 0, "arena is recorded to end at",
+			  add_up(g->arena_address, arena));
+	for (i = 0; i < g->nplanes; i++)
+		if (g->planes[i].has_address)
+			judge_end(c, KVP_AT_PLANE, i, "is recorded to end at",
+				  add_up(g->planes[i].address,
+					 c->base.backing[i]));
 	return KVP_OK;
 }

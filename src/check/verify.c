@@ -23,7 +23,8 @@ struct kvp_verdict {
 #define BIT(name) (1u << KVP_RULE_##name)
 
 /* The promise is in verify.h. */
-#define ADVISORY (BIT(ENTRY_LIMIT) | BIT(BOUND) | BIT(HEADROOM))
+#define ADVISORY (BIT(ENTRY_LIMIT) | BIT(BOUND) | BIT(HEADROOM) | \
+		  BIT(ADDRESS_SPACE))
 
 struct rule {
 	const char *name;
@@ -85,6 +86,10 @@ static const struct rule rules[] = {
 	  "a stated cache cap can be reached before memory runs out: it is at "
 	  "most half of what is free",
 	  0, KVP_ERROR, check_rule_headroom },
+	{ "address-space",
+	  "planes, arena and recorded addresses end within the 2^47 bytes that "
+	  "GPUs have addresses for",
+	  0, KVP_WARNING, check_rule_address_space },
 };
 
 _Static_assert(sizeof(rules) / sizeof(rules[0]) == KVP_RULES,

@@ -101,6 +101,13 @@ void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);
 
 /* out.c */
 
+/*
+ * What would fit is looked for by planning a dozen times over.  That takes too
+ * long for layouts of more chunks; tiles larger than this help nobody.
+ */
+#define CURE_CHUNKS_MAX 300000
+#define CURE_TILE_MAX 1024	/* granules */
+
 /* Print "kvplan: error: ..." and return the exit code that goes with it. */
 int out_error(const struct kvp_error *err);
 int out_usage_error(const char *format, ...) KVP_PRINTF(1, 2);

@@ -35,8 +35,7 @@ static const struct opt opts[OPTS] = {
 		    "write every state and call to FILE, one JSON per line" },
 	[HOLD] = { 0, "hold", NULL, false,
 		   "keep everything until SIGINT or SIGTERM" },
-	[WARN] = { 0, "warn", "RULE", false, "entry-limit, bound or headroom: findings are "
-		   "warnings" },
+	[WARN] = { 0, "warn", "RULE", false, "findings of an advisory RULE are warnings" },
 	[JSON] = { 0, "json", NULL, false,
 		   "print capacities and access records as JSON" },
 	[HELP] = OPT_HELP,

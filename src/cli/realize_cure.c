@@ -13,10 +13,6 @@
 
 #define N(value) out_number(value).text
 
-/* Planning a layout of more chunks a dozen times over takes too long. */
-#define CHUNKS_MAX 300000
-#define TILE_MAX 1024
-
 /* What is looked for, and the nearest to it so far. */
 struct search {
 	const struct kvp_plan *plan;
@@ -65,9 +61,9 @@ static bool find(struct search *f)
 		if (try(f, tile, merge))
 			return true;
 	/* A recorded layout is cut already. */
-	if (g->base_chunks || f->plan->summary.base_chunks > CHUNKS_MAX)
+	if (g->base_chunks || f->plan->summary.base_chunks > CURE_CHUNKS_MAX)
 		return false;
-	while (tile <= TILE_MAX / 2) {
+	while (tile <= CURE_TILE_MAX / 2) {
 		tile *= 2;
 		for (merge = KVP_MERGE_ROW; merge <= KVP_MERGE_SPAN; merge++)
 			if (try(f, tile, merge))

@@ -10,10 +10,6 @@
 
 #define N(value) out_number(value).text
 
-/* Planning a layout of more chunks a dozen times over takes too long. */
-#define CHUNKS_MAX 300000
-#define TILE_MAX 1024
-
 uint64_t size_entries(const struct kvp_plan *plan)
 {
 	uint64_t most = 0;
@@ -64,7 +60,7 @@ static uint64_t least_tile(const struct kvp_geometry *sized)
 {
 	uint64_t tile = sized->tile_granules;
 
-	while (tile <= TILE_MAX / 2) {
+	while (tile <= CURE_TILE_MAX / 2) {
 		tile *= 2;
 		if (fits(sized, sized->snapshot_rows, tile, KVP_MERGE_ROW))
 			return tile;
@@ -77,7 +73,7 @@ void size_cure(const struct kvp_geometry *sized, const struct kvp_plan *row)
 	uint64_t rows, span, tile;
 
 	if (size_entries(row) <= row->summary.limit ||
-	    row->summary.base_chunks > CHUNKS_MAX)
+	    row->summary.base_chunks > CURE_CHUNKS_MAX)
 		return;
 	rows = most_rows(sized, KVP_MERGE_ROW);
 	span = most_rows(sized, KVP_MERGE_SPAN);

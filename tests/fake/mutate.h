@@ -57,7 +57,8 @@ enum { NO_HEADROOM, NEW_HEADROOM, FREE, CAP, UNBOUNDED, GREEDY };
 mutate change_headroom;
 mutate change_mode;
 
-enum { PAGE_TOKENS, ENTRY_LIMIT, STATIC_ENTRIES, TIGHT, FEWER_ROWS, IMPORT };
+enum { PAGE_TOKENS, ENTRY_LIMIT, STATIC_ENTRIES, TIGHT, FEWER_ROWS, IMPORT,
+       FAR_PLANE, FAR_ARENA };
 mutate change_geometry;
 
 #endif

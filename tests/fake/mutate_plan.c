@@ -243,6 +243,13 @@ bool change_mode(plan_t *p, rng_t *r, int up)
 	return differs;
 }
 
+/* Where the addresses of GPUs end. */
+static void record_far(uint64_t *address, bool *has)
+{
+	*address = KVP_ADDRESS_END;
+	*has = true;
+}
+
 bool change_geometry(plan_t *p, rng_t *r, int arg)
 {
 	struct kvp_geometry *g = &p->geometry;
@@ -251,6 +258,7 @@ bool change_geometry(plan_t *p, rng_t *r, int arg)
 	size_t i = (size_t)gen_below(r, list->count);
 
 	if ((arg == FEWER_ROWS && !g->snapshot_rows) ||
+	    (arg == FAR_ARENA && !g->row_bytes) ||
 	    (arg == IMPORT && list->rank[i] == rank))
 		return false;
 	if (arg == PAGE_TOKENS)
@@ -263,6 +271,10 @@ bool change_geometry(plan_t *p, rng_t *r, int arg)
 		g->snapshot_rows--;
 	else if (arg == IMPORT)
 		lose(list, i);
+	else if (arg == FAR_PLANE)
+		record_far(&g->planes[0].address, &g->planes[0].has_address);
+	else if (arg == FAR_ARENA)
+		record_far(&g->arena_address, &g->has_arena_address);
 	if (arg != TIGHT)
 		return true;
 	p->summary.limit = p->summary.per_node[0] - 1;

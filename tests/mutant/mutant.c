@@ -114,6 +114,10 @@ static const struct {
 	{ "geometry: one row fewer", change_geometry, FEWER_ROWS,
 	  BIT(ROWS) | BIT(ARENA_COVERAGE) },
 	{ "geometry: import dropped", change_geometry, IMPORT, BIT(ACCESS) },
+	{ "geometry: plane beyond 2^47", change_geometry, FAR_PLANE,
+	  BIT(ADDRESS_SPACE) },
+	{ "geometry: arena beyond 2^47", change_geometry, FAR_ARENA,
+	  BIT(ADDRESS_SPACE) },
 };
 
 #define OPERATORS (sizeof(operators) / sizeof(operators[0]))
@@ -128,13 +132,16 @@ static struct {
 /* The rules with findings, or all bits where nothing could be judged. */
 static unsigned verify(const plan_t *p, bool *ok)
 {
+	struct kvp_verify_options options;
 	struct kvp_verdict *verdict = NULL;
 	const struct kvp_finding *f;
 	unsigned rules = 0;
 	size_t n, i;
 
 	*ok = false;
-	if (kvp_verify(p, NULL, &verdict, NULL))
+	kvp_verify_options_init(&options);
+	options.severity[KVP_RULE_ADDRESS_SPACE] = KVP_ERROR;
+	if (kvp_verify(p, &options, &verdict, NULL))
 		return UINT32_MAX;
 	*ok = kvp_verdict_ok(verdict);
 	f = kvp_verdict_findings(verdict, &n);

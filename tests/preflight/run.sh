@@ -130,14 +130,14 @@ warned()
 {
 	"$kvplan" verify "$3" >"$tmp/out" 2>"$tmp/err"
 	same "$1: verify" 0 $?
-	says "$1: verify" "warning: addresses: $2, expected at most $most" \
+	says "$1: verify" "warning: address-space: $2, expected at most $most" \
 		"VERIFIED"
 	"$B/kvcheck" "$3" >"$tmp/out" 2>"$tmp/err"
 	same "$1: kvcheck" 0 $?
-	says "$1: kvcheck" "w addresses: $2, expected at most $most" \
+	says "$1: kvcheck" "w address-space: $2, expected at most $most" \
 		"s VERIFIED"
-	same "$1: as JSON" '["addresses","warning"]' "$("$kvplan" verify \
-		--json --error=addresses "$3" |
+	same "$1: as JSON" '["address-space","error"]' "$("$kvplan" verify \
+		--json --error=address-space "$3" |
 		jq -c '.plans[].findings[] | [.rule, .severity]')"
 }
 

@@ -66,7 +66,7 @@ START_TEST(rules_are_found_by_their_names_only)
 }
 END_TEST
 
-START_TEST(all_rules_are_errors_by_default)
+START_TEST(all_rules_but_one_are_errors_by_default)
 {
 	struct kvp_verify_options options;
 	unsigned i;
@@ -74,7 +74,9 @@ START_TEST(all_rules_are_errors_by_default)
 	memset(&options, 0xa5, sizeof(options));
 	kvp_verify_options_init(&options);
 	for (i = 0; i < KVP_RULES; i++)
-		ck_assert_int_eq(options.severity[i], KVP_ERROR);
+		ck_assert_int_eq(options.severity[i],
+				 i == KVP_RULE_ADDRESS_SPACE ? KVP_WARNING :
+				 KVP_ERROR);
 }
 END_TEST
 
@@ -374,16 +376,17 @@ START_TEST(numbers_that_wrap_are_not_aligned)
 }
 END_TEST
 
-START_TEST(three_rules_are_advisory)
+START_TEST(four_rules_are_advisory)
 {
 	unsigned i, count = 0;
 
 	for (i = 0; i < KVP_RULES; i++)
 		count += kvp_rule_is_advisory((enum kvp_rule)i);
-	ck_assert_uint_eq(count, 3);
+	ck_assert_uint_eq(count, 4);
 	ck_assert(kvp_rule_is_advisory(KVP_RULE_ENTRY_LIMIT));
 	ck_assert(kvp_rule_is_advisory(KVP_RULE_BOUND));
 	ck_assert(kvp_rule_is_advisory(KVP_RULE_HEADROOM));
+	ck_assert(kvp_rule_is_advisory(KVP_RULE_ADDRESS_SPACE));
 	ck_assert(!kvp_rule_is_advisory((enum kvp_rule)KVP_RULES));
 	ck_assert(!kvp_rule_is_advisory((enum kvp_rule)-1));
 }
@@ -421,8 +424,8 @@ Suite *verify_suite(void)
 
 	tcase_add_test(tests, rules_have_names_and_statements_of_their_own);
 	tcase_add_test(tests, rules_are_found_by_their_names_only);
-	tcase_add_test(tests, all_rules_are_errors_by_default);
-	tcase_add_test(tests, three_rules_are_advisory);
+	tcase_add_test(tests, all_rules_but_one_are_errors_by_default);
+	tcase_add_test(tests, four_rules_are_advisory);
 	tcase_add_test(tests, numbers_that_wrap_are_not_aligned);
 	tcase_add_test(tests, a_geometry_that_cannot_be_read_is_not_judged);
 	tcase_add_test(tests, a_good_plan_has_no_findings);
