@@ -23,7 +23,7 @@ LINK     = $(CC) -pie $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(fi
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@';)
 
-LDLIBS  ?= -lcjson -ldl
+LDLIBS  ?= -ldl
 # The CUDA Toolkit's headers, types only: libcuda.so.1 is looked up at run
 # time.  Without them everything but --gpus is built.
 CUDA_DIRS := $(CUDA_HOME) /usr/local/cuda /usr .cuda
@@ -52,7 +52,7 @@ endif
 deps:                           ## install the Debian packages kvplan needs
 	$(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
-	  gcc clang libclang-rt-dev libc6-dev pkg-config libcjson-dev check mandoc jq \
+	  gcc clang libclang-rt-dev libc6-dev pkg-config check mandoc jq \
 	  universal-ctags git'
 	$(Q)$(if $(CUDA_INC),,sh src/realize/cuda-headers.sh .cuda/include)
 
@@ -75,7 +75,7 @@ $(B)/kvplan.pc: FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
 	  'Description: plans, proves and realizes the memory layout of LLM KV caches' \
 	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
-	  'Libs.private: -lcjson -ldl' 'Cflags: -I$${prefix}/include' > $@.new
+	  'Libs.private: -ldl' 'Cflags: -I$${prefix}/include' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
 $(B)/src/realize/%.o: CPP += $(CUDA_CPP)
@@ -104,7 +104,6 @@ never_realize := src/(plan|check|import|cli)/|kvplan/(kvplan|pack|size|import)\.
 never_import  := src/(plan|check|realize|cli)/|kvplan/(kvplan|addresses|pack|size|verify|realize|backend|alloc_cache|decode|owners|probe)\.h
 layers: all                     ## no include against the arrows
 	$(Q)bad=0; $(foreach l,$(LAYERS),grep -lE '$(never_$(l))' $(B)/src/$(l)/*.d && bad=1;) \
-	  grep -rl 'cJSON\.h' src include | grep -v '^src/base/json\.c$$' && bad=1; \
 	  grep -rlE --include='*.[ch]' '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/realize/\(backend_cuda[a-z_]*\.[ch]\|cuda_api\.[ch]\)$$' && bad=1; \
 	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
 symbols: all                    ## the shared library exports the public headers, no more

@@ -16,9 +16,10 @@
  *   addresses.h  where an earlier realization lay, for the next one
  *   owners.h     who holds which page and row at run time
  *
- * Thread safety: the library has no state of its own (cJSON, which decodes
- * escaped strings, notes the place of its last error; nobody reads it).  Calls on different objects may
- * run at the same time; one object must not be changed while it is used.
+ * Thread safety: the library has no state of its own and leaves that of the
+ * process alone: umask, working directory, locale, environment, signals.
+ * Calls on different objects may run at the same time; one object must not
+ * be changed while it is used.
  */
 #ifndef KVPLAN_KVPLAN_H
 #define KVPLAN_KVPLAN_H

@@ -1,19 +1,15 @@
 /*
  * Reading a checked JSON text: objects and arrays are walked where they
- * stand, strings are decoded by cJSON.  Numbers are read from their digits:
- * cJSON keeps a double, which cannot tell 9007199254740990.6 from an
- * integer.  No other file includes cJSON.h.
+ * stand.  Numbers are read from their digits: a double cannot tell
+ * 9007199254740990.6 from an integer.
  */
 #include "base/json.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cjson/cJSON.h>
 
 #include "base/text_list.h"
 #include "base/utf8.h"
@@ -159,8 +155,7 @@ static const char *skip_value(const char *p, const char *end)
 			p++;
 			break;
 		default:	/* a number or a word */
-			while (p < end && (isalnum((unsigned char)*p) ||
-					   *p == '.' || *p == '-' || *p == '+'))
+			while (p < end && json_is_token(*p))
 				p++;
 		}
 		while (p < end && is_blank(*p))
@@ -169,27 +164,14 @@ static const char *skip_value(const char *p, const char *end)
 	return p;
 }
 
-/*
- * Decode the string at p; NULL when there is no memory.  Without an escape
- * it stands in the text as it is.
- */
+/* Decode the string at p; NULL when there is no memory. */
 static char *decode(const char *p, const char *end)
 {
 	const char *past = skip_string(p);
-	cJSON *item;
-	char *text = NULL;
 
 	assert(past <= end);
 	(void)end;
-	if (!memchr(p, '\\', (size_t)(past - p)))
-		return strndup(p + 1, (size_t)(past - p) - 2);
-	item = cJSON_ParseWithLength(p, (size_t)(past - p));
-	if (item) {
-		text = item->valuestring;
-		item->valuestring = NULL;	/* moved out */
-		cJSON_Delete(item);
-	}
-	return text;
+	return json_string_decode(p, past);
 }
 
 /* Does the key at p (its opening quote) spell `name`? */

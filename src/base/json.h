@@ -147,4 +147,17 @@ int json_fail(const struct json_at *at, struct kvp_error *err, int code,
 /* Within base: check a text (json_scan.c). */
 int json_scan(const struct json_text *in, struct kvp_error *err);
 
+/*
+ * Within base: decode the string from its opening quote to past its closing
+ * one (json_string.c); free() it.  NULL when there is no memory.
+ */
+char *json_string_decode(const char *p, const char *past);
+
+/* Within base: part of a number or a word, in any locale. */
+static inline bool json_is_token(char c)
+{
+	return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' ||
+	       ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
 #endif

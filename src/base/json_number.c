@@ -3,7 +3,6 @@
  * digits say so ("2.0", "1e3"), however it is written, and is refused when
  * they do not, however small the fraction.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,9 +72,7 @@ static struct digits read_digits(const char *p, const char *end)
 
 static bool is_of_number(const struct json_at *at, size_t i)
 {
-	return at->p + i < at->in->end &&
-	       (isalnum((unsigned char)at->p[i]) || at->p[i] == '.' ||
-		at->p[i] == '+' || at->p[i] == '-');
+	return at->p + i < at->in->end && json_is_token(at->p[i]);
 }
 
 /* The number as it stands in the text; "..." ends one that is cut to fit. */
@@ -96,7 +93,7 @@ static bool is_word(const struct json_at *at)
 {
 	const char *p = at->p + (*at->p == '-');
 
-	return at->in->lenient && p < at->in->end && isalpha((unsigned char)*p);
+	return at->in->lenient && p < at->in->end && (*p == 'N' || *p == 'I');
 }
 
 static int whole(const struct json_at *at, uint64_t *out,

@@ -1,7 +1,6 @@
 /*
  * The grammar of JSON (RFC 8259), checked to the letter before anything is
- * read: cJSON takes control characters for blanks, "01" and "1." for
- * numbers, NUL bytes for ends and any bytes for UTF-8.
+ * read.
  */
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * nothing allocated.
  *
  * malloc and its kin are this program's own, on top of glibc's, and are
- * called by the library, by cJSON and by glibc itself.  Sanitizers bring
+ * called by the library and by glibc itself.  Sanitizers bring
  * their own; then there is nothing to sweep with.
  */
 #include <dirent.h>

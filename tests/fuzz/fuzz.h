@@ -4,7 +4,7 @@
  * kvcheck_main.c) with
  *
  *     clang -fsanitize=fuzzer,address,undefined -D_XOPEN_SOURCE=700
- *         -DKVP_VERSION='"0"' -Iinclude -Isrc -Itests ... -lcjson
+ *         -DKVP_VERSION='"0"' -Iinclude -Isrc -Itests ...
  *
  * Linked with replay.c it is a test that runs over the files of the tree and
  * over small changes to them.

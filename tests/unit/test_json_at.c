@@ -319,6 +319,23 @@ START_TEST(strings_are_decoded_and_counted_in_characters)
 }
 END_TEST
 
+/* With the first and the last character of every length in UTF-8. */
+START_TEST(every_escape_stands_for_its_character)
+{
+	struct opened o;
+	char *out = NULL;
+
+	open_text(&o, "'\\b\\f\\n\\r\\t\\\"\\\\\\/x\\u0001\\u007f\\u0080\\u07ff"
+		  "\\u0800\\ud7FF\\uE000\\uffff\\ud800\\udc00\\uDBFF\\uDFFFy'");
+	ck_assert_int_eq(json_text(&o.root, &out, NULL), KVP_OK);
+	ck_assert_str_eq(out, "\b\f\n\r\t\"\\/x\x01\x7f\xc2\x80\xdf\xbf"
+			 "\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf"
+			 "\xf0\x90\x80\x80\xf4\x8f\xbf\xbfy");
+	free(out);
+	close_text(&o);
+}
+END_TEST
+
 START_TEST(choices_are_by_their_words)
 {
 	static const char *const words[] = { "read", "write" };
@@ -378,6 +395,7 @@ Suite *json_at_suite(void)
 	tcase_add_test(tests, members_are_walked_to_their_end);
 	tcase_add_test(tests, a_pointer_leads_to_the_place);
 	tcase_add_test(tests, strings_are_decoded_and_counted_in_characters);
+	tcase_add_test(tests, every_escape_stands_for_its_character);
 	tcase_add_test(tests, choices_are_by_their_words);
 	tcase_add_test(tests, truth_is_true_or_false);
 	suite_add_tcase(suite, tests);

@@ -1,0 +1,77 @@
+/*
+ * Strings of a checked JSON text: what their escapes stand for.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* Four hexadecimal digits, which json_open() found there. */
+static unsigned long hex4(const char *p)
+{
+	unsigned long value = 0;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		value = value * 16 + (unsigned long)
+			(p[i] <= '9' ? p[i] - '0' : (p[i] | 32) - 'a' + 10);
+	return value;
+}
+
+static char *put_utf8(char *to, unsigned long c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = (char)(0xc0 | c >> 6);
+	} else if (c < 0x10000) {
+		*to++ = (char)(0xe0 | c >> 12);
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+	} else {
+		*to++ = (char)(0xf0 | c >> 18);
+		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	*to++ = (char)(0x80 | (c & 0x3f));
+	return to;
+}
+
+/* The character of the escape at *p, a pair of surrogates in one. */
+static unsigned long unescape(const char **p)
+{
+	static const char letters[] = "bfnrt", stand_for[] = "\b\f\n\r\t";
+	const char *letter = strchr(letters, (*p)[1]);
+	unsigned long c = (unsigned char)(*p)[1];
+
+	if (c != 'u') {
+		*p += 2;
+		return letter ? (unsigned long)stand_for[letter - letters] : c;
+	}
+	c = hex4(*p + 2);
+	*p += 6;
+	if (c < 0xd800 || c > 0xdfff)
+		return c;
+	c = 0x10000 + (c - 0xd800) * 0x400 + (hex4(*p + 2) - 0xdc00);
+	*p += 6;
+	return c;
+}
+
+char *json_string_decode(const char *p, const char *past)
+{
+	char *text = malloc((size_t)(past - p)), *to = text;
+
+	assert(past - p >= 2 && *p == '"' && past[-1] == '"');
+	if (!text)
+		return NULL;
+	for (p++; p < past - 1;) {
+		if (*p == '\\')
+			to = put_utf8(to, unescape(&p));
+		else
+			*to++ = *p++;
+	}
+	*to = '\0';
+	return text;
+}
