@@ -86,13 +86,47 @@ static int worse(int a, int b)
 	return a > b ? a : b;
 }
 
+/* JSON is the answer whatever it says; a text that is none is talk. */
+static int print_report(struct report *report, int exit)
+{
+	struct kvp_error err = { 0 };
+	char *text = NULL;
+	size_t len;
+	int code;
+
+	report_end(report, exit == KVP_EXIT_YES);
+	code = strbuf_detach(&report->text, &text, &len, &err);
+	if (code)
+		exit = worse(exit, out_error(&err));
+	else if (exit <= KVP_EXIT_NO || report->settings->json)
+		exit = worse(exit, out_text(text, len));
+	else
+		fwrite(text, 1, len, stderr);
+	free(text);
+	return exit;
+}
+
+/* What all operands are judged by cannot be read. */
+static int verify_none(const struct verify_settings *s, int count,
+		       char **paths, const struct kvp_error *err)
+{
+	struct report report = { .settings = s, .count = (size_t)count };
+	int exit = out_error(err), i;
+
+	if (!s->json)
+		return exit;
+	report_begin(&report);
+	for (i = 0; i < count; i++)
+		report_add(&report, &(struct judgement){
+			.path = paths[i], .error = err });
+	return print_report(&report, exit);
+}
+
 static int verify_all(const struct verify_settings *s, int count, char **paths)
 {
 	struct report report = { .settings = s, .count = (size_t)count };
 	struct kvp_error err = { 0 };
 	int exit = KVP_EXIT_YES, i, code;
-	char *text = NULL;
-	size_t len;
 
 	report_begin(&report);
 	for (i = 0; i < count; i++) {
@@ -110,16 +144,7 @@ static int verify_all(const struct verify_settings *s, int count, char **paths)
 		kvp_verdict_free(j.verdict);
 		kvp_plan_release(&j.plan);
 	}
-	report_end(&report, exit == KVP_EXIT_YES);
-	code = strbuf_detach(&report.text, &text, &len, &err);
-	if (code)
-		exit = worse(exit, out_error(&err));
-	else if (exit <= KVP_EXIT_NO)
-		exit = worse(exit, out_text(text, len));
-	else
-		fwrite(text, 1, len, stderr);
-	free(text);
-	return exit;
+	return print_report(&report, exit);
 }
 
 static int list_rules(void)
@@ -193,7 +218,8 @@ static int run(const struct command *self, int argc, char **argv)
 	static char *standard[] = { standard_input };
 	struct verify_settings s = { .merge = KVP_MERGE_ROW };
 	struct kvp_error err = { 0 };
-	int exit;
+	char **paths = standard;
+	int exit, count = 1, code;
 
 	kvp_verify_options_init(&s.rules);
 	exit = opt_read(self, argc, argv, set, &s);
@@ -201,15 +227,17 @@ static int run(const struct command *self, int argc, char **argv)
 		return exit;
 	if (s.list_rules)
 		return list_rules();
-	if (limits_load(&s.limits, s.limits_path, &err))
-		return out_error(&err);
-	if (s.limits_path)
+	if (optind < argc) {
+		count = argc - optind;
+		paths = argv + optind;
+	}
+	code = limits_load(&s.limits, s.limits_path, &err);
+	if (!code && s.limits_path)
 		s.rules.limits = &s.limits;
-	exit = s.geometry_path && geometry_load(&s.geometry, s.geometry_path,
-						&err) ? out_error(&err) :
-		optind < argc ?
-		verify_all(&s, argc - optind, argv + optind) :
-		verify_all(&s, 1, standard);
+	if (!code && s.geometry_path)
+		code = geometry_load(&s.geometry, s.geometry_path, &err);
+	exit = code ? verify_none(&s, count, paths, &err) :
+		      verify_all(&s, count, paths);
 	kvp_geometry_release(&s.geometry);
 	kvp_limits_release(&s.limits);
 	return exit;

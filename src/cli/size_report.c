@@ -162,7 +162,9 @@ static void add_table(struct strbuf *b, const struct size_answer *a)
 		each = &a->sizings[i];
 		strbuf_printf(b, "%-12s ", each->limit);
 		if (!each->fits) {
-			strbuf_printf(b, "%13s\n", "does not fit");
+			strbuf_printf(b, "%13s\n",
+				      each->error.code == KVP_ELIMIT ?
+				      "too large" : "does not fit");
 			continue;
 		}
 		fits = mode_that_fits(a->geometry, each);

@@ -200,6 +200,12 @@ static int plan_sized(struct sizing *each, const struct size_settings *s,
 	return code;
 }
 
+/* It fits, not enough is free, or too much: another limit may well fit. */
+static bool is_answer(int code)
+{
+	return !code || code == KVP_EINFEASIBLE || code == KVP_ELIMIT;
+}
+
 /* Size for one limit; `sized` is empty where it does not fit. */
 static int size_one(struct sizing *each, struct kvp_geometry *sized,
 		    const struct size_settings *s, const struct kvp_geometry *g,
@@ -219,17 +225,23 @@ static int size_one(struct sizing *each, struct kvp_geometry *sized,
 	code = kvp_size_find(&each->size, g, &wish, err);
 	if (code && s->nlimits > 1)
 		kvp_error_wrap(err, code, "memory limit %s", each->limit);
-	if (code == KVP_EINFEASIBLE)
+	if (code) {
 		each->error = *err;
-	if (code)
 		return code;
+	}
 	each->fits = true;
 	code = kvp_geometry_copy(sized, g, err);
 	if (code)
 		return code;
 	kvp_size_apply(&each->size, &s->override, sized);
 	each->headroom = sized->headroom;
-	return plan_sized(each, s, g, sized, err);
+	code = plan_sized(each, s, g, sized, err);
+	if (code) {
+		each->fits = false;
+		each->error = *err;
+		kvp_geometry_release(sized);
+	}
+	return code;
 }
 
 /* The file first: once it is there, the rest is for people. */
@@ -335,26 +347,27 @@ static int size_all(struct size_settings *s, const struct kvp_geometry *g)
 	size_t count = s->nlimits ? s->nlimits : 1, i;
 	struct kvp_geometry sized = { 0 };
 	struct kvp_error err = { 0 };
-	int exit = KVP_EXIT_YES, written, code = KVP_OK;
+	int exit = KVP_EXIT_YES, status, code = KVP_OK;
 
 	if (!s->nlimits && s->memory.count)
 		s->sizings[0].limit = "-0G";
-	for (i = 0; i < count && (!code || code == KVP_EINFEASIBLE); i++) {
+	for (i = 0; i < count && is_answer(code); i++) {
 		kvp_geometry_release(&sized);
 		code = size_one(&s->sizings[i], &sized, s, g, &err);
 		if (code) {
 			kvp_error_wrap(&err, code, "%s",
 				       kvp_file_label(s->input));
-			exit = out_error(&err);
+			status = out_error(&err);
+			exit = status > exit ? status : exit;
 		}
 	}
-	if (!code || code == KVP_EINFEASIBLE) {
+	if (is_answer(code)) {
 		if (all_are_no(s, g, count)) {
 			kvp_geometry_release(&sized);	/* not written */
-			exit = KVP_EXIT_NO;
+			exit = exit > KVP_EXIT_NO ? exit : KVP_EXIT_NO;
 		}
-		written = answer(s, g, &sized, count);
-		exit = written > exit ? written : exit;
+		status = answer(s, g, &sized, count);
+		exit = status > exit ? status : exit;
 	}
 	kvp_geometry_release(&sized);
 	return exit;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Operands that cannot be judged do not keep the others from it: the report
-# goes to stderr, stdout stays empty, the highest status counts.
+# goes to stderr, but JSON to stdout; the highest status counts.
 kvplan plan -q -o "$TMP/good" layouts/example.json
 sed 's/"kv_tokens":65536/"kv_tokens":1/' "$TMP/good" >"$TMP/bad"
 sed 's/"snapshot_rows": 6/"snapshot_rows": 60/' layouts/example.json \
