@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/standard.h"
 #include "base/utf8.h"
 #include "base/version.h"
 
@@ -170,8 +171,11 @@ int main(int argc, char **argv)
 {
 	struct kvp_verify_options options;
 	const char *path;
+	bool failed;
 	int status;
 
+	if (!standard_open())
+		return KVP_EXIT_ENVIRONMENT;
 	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
 	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */
 	signal(SIGXFSZ, SIG_IGN);	/* and so is a file grown too large */
@@ -179,7 +183,9 @@ int main(int argc, char **argv)
 	status = read_arguments(argc, argv, &options, &path);
 	if (status == GO_ON)
 		status = judge(path, &options);
-	if (ferror(stdout) | fclose(stdout)) {
+	failed = ferror(stdout);
+	failed |= fclose(stdout) != 0;
+	if (failed) {
 		fputs("kvcheck: error: standard output cannot be written\n",
 		      stderr);
 		status = KVP_EXIT_ENVIRONMENT;

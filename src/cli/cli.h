@@ -116,6 +116,9 @@ void out_warning(const char *format, ...) KVP_PRINTF(1, 2);
 /* Write to standard output; KVP_EXIT_YES or, after a message, 3. */
 int out_text(const char *text, size_t len);
 
+/* Close standard output, as out_text(): some errors come only then. */
+int out_close(void);
+
 /* 1234567 as "1,234,567". */
 struct number {
 	char text[32];

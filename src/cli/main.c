@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/standard.h"
 #include "base/version.h"
 #include "cli/cli.h"
 
@@ -84,10 +85,12 @@ int main(int argc, char **argv)
 {
 	int exit, written;
 
+	if (!standard_open())
+		return KVP_EXIT_ENVIRONMENT;
 	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
 	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */
 	signal(SIGXFSZ, SIG_IGN);	/* and so is a file grown too large */
 	exit = dispatch(argc, argv);
-	written = out_text("", 0);	/* what --help left unwritten */
+	written = out_close();	/* with what --help left unwritten */
 	return written > exit ? written : exit;
 }

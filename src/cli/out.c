@@ -43,13 +43,30 @@ void out_warning(const char *format, ...)
 	va_end(args);
 }
 
+/* Said once. */
+static int unwritten(void)
+{
+	static bool said;
+
+	if (!said)
+		fprintf(stderr, "kvplan: error: <stdout>: cannot write: %s\n",
+			strerror(errno));
+	said = true;
+	return KVP_EXIT_ENVIRONMENT;
+}
+
 int out_text(const char *text, size_t len)
 {
-	if (fwrite(text, 1, len, stdout) == len && !fflush(stdout))
-		return KVP_EXIT_YES;
-	fprintf(stderr, "kvplan: error: <stdout>: cannot write: %s\n",
-		strerror(errno));
-	return KVP_EXIT_ENVIRONMENT;
+	return fwrite(text, 1, len, stdout) == len && !fflush(stdout) ?
+	       KVP_EXIT_YES : unwritten();
+}
+
+int out_close(void)
+{
+	bool failed = ferror(stdout);
+
+	failed |= fclose(stdout) != 0;
+	return failed ? unwritten() : KVP_EXIT_YES;
 }
 
 struct number out_number(uint64_t value)

@@ -89,9 +89,13 @@ void progress_event(void *cookie, const struct kvp_event *event)
 
 int progress_end(struct progress *p, int exit)
 {
+	bool failed = p->trace && ferror(p->trace);
+
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
-	if (p->trace && (ferror(p->trace) | fclose(p->trace))) {
+	if (p->trace)
+		failed |= fclose(p->trace) != 0;
+	if (failed) {
 		fprintf(stderr, "kvplan: error: %s: cannot write: %s\n",
 			p->s->trace, strerror(errno));
 		return exit ? exit : KVP_EXIT_ENVIRONMENT;
