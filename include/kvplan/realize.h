@@ -80,8 +80,11 @@ struct kvp_realize_options {
 	void *cookie;
 	/* May be NULL: set to a signal's number, unwinds at the next call. */
 	const volatile sig_atomic_t *interrupt;
-	/* May be NULL: where capacities are published.  It is made sure
-	   that the file can be written before anything is allocated. */
+	/* May be NULL: where capacities are published, whole or not at all.
+	   It is made sure that the file can be written before anything is
+	   allocated.  A signal that ends the process just when the file is
+	   put in place may leave ".kvplan-" and 16 digits beside it; one
+	   that sets `interrupt` does not. */
 	const char *publish;
 	/*
 	 * May be NULL: where planes and arena have to lie, those of every

@@ -55,6 +55,15 @@ int kvp_error_nomem(struct kvp_error *err)
 	return kvp_error_set(err, KVP_ENOMEM, "out of memory");
 }
 
+struct system_text system_text(int number)
+{
+	struct system_text t;
+
+	if (strerror_r(number, t.text, sizeof(t.text)))
+		snprintf(t.text, sizeof(t.text), "error %d", number);
+	return t;
+}
+
 #define CODES(X) \
 	X(KVP_OK) X(KVP_ESYNTAX) X(KVP_EINPUT) X(KVP_ELIMIT) \
 	X(KVP_EINFEASIBLE) X(KVP_EREFUSED) X(KVP_EENTRIES) X(KVP_EFAILED) \

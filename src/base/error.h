@@ -32,6 +32,15 @@ int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 int kvp_error_nomem(struct kvp_error *err);
 
 /*
+ * What the system calls an errno, as strerror() does, whose text another
+ * thread may overwrite.
+ */
+struct system_text {
+	char text[128];
+};
+struct system_text system_text(int number);
+
+/*
  * The exit status that goes with a code, the same for every program: yes,
  * the answer is no, bad usage or input, the environment's fault.
  */

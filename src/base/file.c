@@ -2,14 +2,20 @@
  * Whole files in, whole files out.  A reader of the target sees the old
  * file or the new one, never a part.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* O_TMPFILE, O_PATH */
+#endif
+
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +41,8 @@ bool kvp_file_same(const char *a, const char *b)
 static int io_error(struct kvp_error *err, const char *verb, const char *path)
 {
 	return kvp_error_set(err, KVP_EIO, "%s: cannot %s: %s",
-			     kvp_file_label(path), verb, strerror(errno));
+			     kvp_file_label(path), verb,
+			     system_text(errno).text);
 }
 
 /* Read fd to its end.  The text grows; the file's stated size is a hint. */
@@ -113,85 +120,216 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-/* A rename is on disk only when its directory is; best effort. */
-static void sync_directory(const char *path)
+static const char *last_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) :
-			    strdup(".");
-	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	return slash ? slash + 1 : path;
+}
+
+/* A name is on disk only when its directory is; best effort. */
+static void sync_directory(const struct kvp_file_out *f)
+{
+	int fd = openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0) {
 		fsync(fd);
 		close(fd);
 	}
-	free(dir);
 }
 
-/* The mode the target has, or the one a new file would get. */
-static mode_t target_mode(const char *path)
+static bool stat_target(const struct kvp_file_out *f, struct stat *st)
+{
+	return !fstatat(f->dir, last_name(f->target), st, 0);
+}
+
+/*
+ * The mode to create a new file with.  The kernel applies the umask, which
+ * nobody can read without setting it for the whole process.  Where there is
+ * a target, nobody may read the new file who may not read the old one.
+ */
+static mode_t new_mode(const struct kvp_file_out *f)
 {
 	struct stat st;
-	mode_t mask;
 
-	if (!stat(path, &st))
-		return st.st_mode & 07777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
+	return stat_target(f, &st) ? st.st_mode & 0777 : 0666;
 }
 
-static int open_target(struct kvp_file_out *f, struct kvp_error *err)
+/* -1 where the file system or the kernel has no files without a name. */
+static int create_unnamed(const struct kvp_file_out *f)
+{
+	return openat(f->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+		      new_mode(f));
+}
+
+/* Room for a name beside the target, which is never too long. */
+struct beside {
+	char name[32];
+};
+
+static int choose_name(struct beside *beside)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -1;
+	snprintf(beside->name, sizeof(beside->name), ".kvplan-%016" PRIx64,
+		 number);
+	return 0;
+}
+
+static int create_named(const struct kvp_file_out *f, struct beside *beside)
+{
+	int fd;
+
+	do {
+		if (choose_name(beside))
+			return -1;
+		fd = openat(f->dir, beside->name, O_CREAT | O_EXCL |
+			    O_WRONLY | O_CLOEXEC, new_mode(f));
+	} while (fd < 0 && errno == EEXIST);
+	return fd;
+}
+
+/*
+ * Give a file without a name that of the target or, since a link replaces
+ * nothing, one beside it.  -1 where that cannot be done.
+ */
+static int link_unnamed(const struct kvp_file_out *f, int fd,
+			struct beside *beside)
+{
+	const char *to = last_name(f->target);
+	char from[40];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
+	*beside->name = '\0';
+	while (linkat(AT_FDCWD, from, f->dir, to, AT_SYMLINK_FOLLOW)) {
+		if (errno != EEXIST || choose_name(beside))
+			return -1;
+		to = beside->name;
+	}
+	return 0;
+}
+
+/* All of the text in a new file, which gets the mode of the target. */
+static int fill(const struct kvp_file_out *f, int fd, const char *text,
+		size_t len)
+{
+	struct stat st;
+
+	return write_all(fd, text, len) ||
+	       (stat_target(f, &st) && fchmod(fd, st.st_mode & 07777)) ||
+	       fsync(fd) ? -1 : 0;
+}
+
+/*
+ * A new file in the place of the target.  As long as a name lies beside the
+ * target, a signal that ends the process leaves it behind: from the link to
+ * the rename, or from the beginning where files cannot be without a name.
+ */
+static int replace(const struct kvp_file_out *f, bool named, const char *text,
+		   size_t len, struct kvp_error *err)
+{
+	struct beside beside = { "" };
+	int fd = named ? -1 : create_unnamed(f), code = KVP_OK;
+
+	if (fd < 0) {
+		named = true;
+		fd = create_named(f, &beside);
+	}
+	if (fd < 0)
+		return io_error(err, "create a file beside it", f->target);
+	if (fill(f, fd, text, len)) {
+		code = io_error(err, "write", f->target);
+	} else if (!named && link_unnamed(f, fd, &beside)) {
+		close(fd);
+		return replace(f, true, text, len, err);
+	} else if (*beside.name && renameat(f->dir, beside.name, f->dir,
+					    last_name(f->target))) {
+		code = io_error(err, "replace", f->target);
+	}
+	if (code && *beside.name)
+		unlinkat(f->dir, beside.name, 0);
+	else if (!code)
+		sync_directory(f);
+	close(fd);
+	return code;
+}
+
+/* Opened now, and written in place. */
+static int begin_direct(struct kvp_file_out *f, struct kvp_error *err)
 {
 	f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
 	return f->fd < 0 ? io_error(err, "open", f->target) : KVP_OK;
 }
 
-static int open_beside(struct kvp_file_out *f, struct kvp_error *err)
+/* Find out whether a file can be made beside the target; none stays. */
+static int begin_beside(struct kvp_file_out *f, struct kvp_error *err)
 {
-	/* In the same directory, under a name that is never too long. */
-	static const char name[] = ".kvplan-XXXXXX";
-	const char *slash = strrchr(f->target, '/');
-	size_t dir = slash ? (size_t)(slash - f->target) + 1 : 0;
+	const char *last = last_name(f->target);
+	char *dir = last > f->target ?
+		    strndup(f->target, (size_t)(last - f->target)) :
+		    strdup(".");
+	struct beside beside;
+	int fd = -1, code = KVP_OK;
 
-	f->beside = malloc(dir + sizeof(name));
-	if (!f->beside)
+	if (!dir)
 		return kvp_error_nomem(err);
-	memcpy(f->beside, f->target, dir);
-	memcpy(f->beside + dir, name, sizeof(name));
-	f->fd = mkstemp(f->beside);
-	if (f->fd >= 0)
+	f->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->dir >= 0)
+		fd = create_unnamed(f);
+	if (f->dir >= 0 && fd < 0) {
+		fd = create_named(f, &beside);
+		if (fd >= 0)
+			unlinkat(f->dir, beside.name, 0);
+	}
+	if (fd < 0)
+		code = io_error(err, "create a file beside it", f->target);
+	else
+		close(fd);
+	free(dir);
+	return code;
+}
+
+/*
+ * The target's path, through links.  *direct where nothing can take its
+ * place: it is no regular file, or has no name any more and is reached
+ * through a link such as /dev/stdout, which must not be replaced.
+ */
+static int find_target(struct kvp_file_out *f, const char *path, bool *direct,
+		       struct kvp_error *err)
+{
+	struct stat st;
+
+	f->target = realpath(path, NULL);
+	*direct = f->target && !stat(f->target, &st) && !S_ISREG(st.st_mode);
+	if (!f->target && errno == ENOENT) {
+		*direct = !stat(path, &st);
+		if (*direct || lstat(path, &st))
+			f->target = strdup(path);
+		else
+			errno = ENOENT;		/* a link to nothing */
+	}
+	if (f->target)
 		return KVP_OK;
-	io_error(err, "create a file beside it", f->target);
-	free(f->beside);
-	f->beside = NULL;
-	return KVP_EIO;
+	return errno == ENOMEM ? kvp_error_nomem(err) :
+				 io_error(err, "write", path);
 }
 
 int kvp_file_begin(struct kvp_file_out *f, const char *path,
 		   struct kvp_error *err)
 {
-	struct stat st;
+	bool direct = false;
 	int code;
 
-	*f = (struct kvp_file_out){ .fd = -1 };
+	*f = (struct kvp_file_out){ .dir = -1, .fd = -1 };
 	if (!*path) {
 		errno = ENOENT;
 		return io_error(err, "write", "''");
 	}
-	f->target = realpath(path, NULL);	/* write through a link */
-	/* A new file, or a pipe that has no path; not a dead link. */
-	if (!f->target && errno == ENOENT) {
-		if (lstat(path, &st) || !stat(path, &st))
-			f->target = strdup(path);
-		else
-			errno = ENOENT;
-	}
-	if (!f->target)
-		return errno == ENOMEM ? kvp_error_nomem(err) :
-					 io_error(err, "write", path);
-	code = !stat(f->target, &st) && !S_ISREG(st.st_mode) ?
-		open_target(f, err) : open_beside(f, err);
+	code = find_target(f, path, &direct, err);
+	if (!code)
+		code = direct ? begin_direct(f, err) : begin_beside(f, err);
 	if (code)
 		kvp_file_abandon(f);
 	return code;
@@ -200,23 +338,19 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
 		    struct kvp_error *err)
 {
+	struct stat st;
 	int code = KVP_OK;
 
-	if (write_all(f->fd, text, len) ||
-	    (f->beside && (fchmod(f->fd, target_mode(f->target)) ||
-			   fsync(f->fd))))
-		code = io_error(err, "write", f->target);
-	if (close(f->fd) && !code)
-		code = io_error(err, "close", f->target);
-	f->fd = -1;
-	if (!code && f->beside) {
-		if (rename(f->beside, f->target)) {
-			code = io_error(err, "replace", f->target);
-		} else {
-			sync_directory(f->target);
-			free(f->beside);
-			f->beside = NULL;
-		}
+	if (f->fd < 0) {
+		code = replace(f, false, text, len, err);
+	} else {
+		/* A file without a name keeps nothing of what it was. */
+		if ((!fstat(f->fd, &st) && S_ISREG(st.st_mode) &&
+		     ftruncate(f->fd, 0)) || write_all(f->fd, text, len))
+			code = io_error(err, "write", f->target);
+		if (close(f->fd) && !code)
+			code = io_error(err, "close", f->target);
+		f->fd = -1;
 	}
 	kvp_file_abandon(f);
 	return code;
@@ -224,13 +358,12 @@ int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
 
 void kvp_file_abandon(struct kvp_file_out *f)
 {
+	if (f->target && f->dir >= 0)
+		close(f->dir);
 	if (f->target && f->fd >= 0)
 		close(f->fd);
-	if (f->beside)
-		unlink(f->beside);
-	free(f->beside);
 	free(f->target);
-	*f = (struct kvp_file_out){ .fd = -1 };
+	*f = (struct kvp_file_out){ .dir = -1, .fd = -1 };
 }
 
 int kvp_file_write(const char *path, const char *text, size_t len,

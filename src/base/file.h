@@ -21,22 +21,31 @@ int kvp_file_read(const char *path, char **text, size_t *len,
 		  struct kvp_error *err);
 
 /*
- * A file being written whole or not at all: begun in a new file beside the
- * target, so that it is known early whether it can be written, and renamed
- * by the commit.  Something that is not a regular file (a pipe, /dev/null)
- * is written directly.  Zeroed: nothing begun.
+ * A file being written whole or not at all.  Beginning finds out whether a
+ * file can be made in the target's directory, and leaves none there; the
+ * commit makes it, without a name where the file system can, and puts it in
+ * the target's place.  Something that is not a regular file (a pipe,
+ * /dev/null) or that has no name any more (/dev/stdout, where that is a file
+ * which was removed) is opened by beginning and written in place.
+ *
+ * A new target gets the mode that the umask leaves, an old one keeps its
+ * mode.  Zeroed: nothing begun.
  */
 struct kvp_file_out {
-	char *target;
-	char *beside;		/* NULL: the target itself is open */
-	int fd;
+	char *target;		/* NULL: nothing begun */
+	int dir;		/* its directory; -1: it is written in place */
+	int fd;			/* the target itself then; else -1 */
 };
 
 /* Errors: KVP_EIO, KVP_ENOMEM; nothing is begun then. */
 int kvp_file_begin(struct kvp_file_out *f, const char *path,
 		   struct kvp_error *err);
 
-/* Write, sync, rename.  Ends the file, also on failure: KVP_EIO. */
+/*
+ * Write, sync, put in place.  Ends the file, also on failure: KVP_EIO.
+ * Killed meanwhile, the process may leave a file ".kvplan-" and 16 digits
+ * beside the target; a caller that can be ended by signals holds them back.
+ */
 int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
 		    struct kvp_error *err);
 

@@ -103,7 +103,7 @@ int host_failed(struct kvp_error *err, const char *call, const char *sys,
 	(void)kvp_error_set(&full, KVP_EDRIVER,
 			    "%s: %s of %" PRIu64 " bytes at 0x%" PRIx64
 			    ": %s", call, sys, bytes, address,
-			    strerror(number));
+			    system_text(number).text);
 	if (number != ENOMEM)
 		return kvp_error_set(err, KVP_EDRIVER, "%s", full.text);
 	limit = host_maps_limit();

@@ -7,13 +7,15 @@
  * publishing failing or killed, and with every driver call of the stand-in
  * failing.
  *
- * fsync, rename and fchmod are this program's own, so that they can fail or
- * kill.
+ * fsync, fchmod, openat, linkat and renameat are this program's own, so that
+ * they can fail or kill, and so that a file system can be without files that
+ * have no name.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -131,6 +133,7 @@ static char dir[64], target[96];
 static struct {
 	const char *call;	/* NULL: none */
 	bool kill;
+	bool named;		/* no O_TMPFILE here */
 } file_fault;
 
 static bool file_fails(const char *call)
@@ -155,14 +158,39 @@ int fchmod(int fd, mode_t mode)
 	return file_fails("fchmod") ? -1 : (int)syscall(SYS_fchmod, fd, mode);
 }
 
-int rename(const char *from, const char *to)
+int openat(int at, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	if (file_fault.named && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, at, path, flags, mode);
+}
+
+int linkat(int at, const char *from, int to_at, const char *to, int flags)
 {
 	int rc;
 
-	if (file_fails("rename"))
+	if (file_fails("linkat"))
 		return -1;
-	rc = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
-	return file_fails("after rename") ? -1 : rc;
+	rc = (int)syscall(SYS_linkat, at, from, to_at, to, flags);
+	return !rc && file_fails("after linkat") ? -1 : rc;
+}
+
+int renameat(int at, const char *from, int to_at, const char *to)
+{
+	int rc;
+
+	if (file_fails("renameat"))
+		return -1;
+	rc = (int)syscall(SYS_renameat, at, from, to_at, to);
+	return file_fails("after renameat") ? -1 : rc;
 }
 
 /* --- one run --- */
@@ -609,6 +637,25 @@ static void sweep_interrupt(const struct setup *s, int signal, bool stuck)
 
 /* --- publishing --- */
 
+/* A step of publishing, and the ways that reach it. */
+struct step {
+	const char *call;
+	bool reached[4];	/* without a name: new target, old one; with
+				   a name: new, old */
+	bool placed;		/* the new file is in place by then */
+	bool only_kills;	/* where it fails another way is taken */
+};
+
+static const struct step steps[] = {
+	{ "fchmod", { 0, 1, 0, 1 }, false, false },
+	{ "fsync", { 1, 1, 1, 1 }, false, false },
+	{ "linkat", { 1, 1, 0, 0 }, false, true },
+	{ "after linkat", { 1, 0, 0, 0 }, true, true },
+	{ "after linkat", { 0, 1, 0, 0 }, false, true },
+	{ "renameat", { 0, 1, 1, 1 }, false, false },
+	{ "after renameat", { 0, 1, 1, 1 }, true, true },
+};
+
 /* A step of it fails: an I/O error, everything undone, the old file. */
 static void publishing_fails(const struct setup *s, const char *call, bool old)
 {
@@ -643,10 +690,9 @@ static void remove_files(void)
 
 /* Killed at a step of it: the target is the old file, or all of the new. */
 static void publishing_is_killed(const struct setup *s, const char *call,
-				 bool old)
+				 bool old, bool placed)
 {
 	struct run r = { .setup = s, .old = old };
-	bool renamed = !strcmp(call, "after rename");
 	int status = 0;
 	pid_t child;
 
@@ -662,7 +708,7 @@ static void publishing_is_killed(const struct setup *s, const char *call,
 	must(waitpid(child, &status, 0) == child, "waitpid");
 	demand(&r, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
 	       "was not killed there");
-	if (renamed)
+	if (placed)
 		demand(&r, target_is_whole(), "the new file is not whole");
 	else if (old)
 		demand(&r, target_holds(OLD), "the old file is gone");
@@ -909,18 +955,22 @@ static void sweep_setup(const struct setup *s, bool thorough)
 
 static void sweep_publishing(const struct setup *s)
 {
-	static const char *const steps[] = { "fchmod", "fsync", "rename",
-					     "after rename" };
-	size_t i;
+	const struct step *step;
+	size_t i, n;
 
-	for (i = 0; i < 4; i++) {
-		publishing_is_killed(s, steps[i], false);
-		publishing_is_killed(s, steps[i], true);
-		if (i == 3)
-			break;
-		publishing_fails(s, steps[i], false);
-		publishing_fails(s, steps[i], true);
+	for (i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		step = &steps[i];
+		for (n = 0; n < 4; n++) {
+			if (!step->reached[n])
+				continue;
+			file_fault.named = n & 2;
+			publishing_is_killed(s, step->call, n & 1,
+					     step->placed);
+			if (!step->only_kills)
+				publishing_fails(s, step->call, n & 1);
+		}
 	}
+	file_fault.named = false;
 	cannot_be_written(s, "/nowhere/at/all");
 	cannot_be_written(s, "/proc/kvplan");
 	cannot_be_written(s, dir);

@@ -1,13 +1,20 @@
 /*
- * Files: read whole, written whole or not at all, nothing left beside.
+ * Files: read whole, written whole or not at all, nothing left beside; each
+ * test with the three ways there are to put a file in place.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* O_TMPFILE */
+#endif
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +25,61 @@
 
 static char dir[] = "/tmp/kvplan-unit-XXXXXX";
 static char path[128];		/* dir + "/target" */
+
+/* --- calls of the library that are the test's own --- */
+
+static enum way {
+	UNNAMED,		/* without a name, until it is linked */
+	NAMED,			/* the file system has no such files */
+	UNLINKABLE		/* or they cannot be linked: no /proc */
+} way;
+
+static mode_t made_mode;	/* of what was created last */
+
+int openat(int at, const char *name, int flags, ...)
+{
+	struct stat st;
+	va_list args;
+	mode_t mode;
+	int fd;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	if (way == NAMED && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	fd = (int)syscall(SYS_openat, at, name, flags, mode);
+	if (fd >= 0 && flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) &&
+	    !fstat(fd, &st))
+		made_mode = st.st_mode & 07777;
+	return fd;
+}
+
+int linkat(int at, const char *from, int to_at, const char *to, int flags)
+{
+	if (way == UNLINKABLE) {
+		errno = ENOENT;
+		return -1;
+	}
+	return (int)syscall(SYS_linkat, at, from, to_at, to, flags);
+}
+
+static void set_unnamed(void)
+{
+	way = UNNAMED;
+}
+
+static void set_named(void)
+{
+	way = NAMED;
+}
+
+static void set_unlinkable(void)
+{
+	way = UNLINKABLE;
+}
 
 static void make_dir(void)
 {
@@ -200,6 +262,19 @@ START_TEST(writing_replaces_the_target_and_keeps_its_mode)
 }
 END_TEST
 
+/* Nor is it while it is made, whatever the umask. */
+START_TEST(what_others_may_not_read_is_never_open_to_them)
+{
+	mode_t mask = umask(0);
+
+	put(path, "old", 0600);
+	check_writes(path, "new");
+	umask(mask);
+	ck_assert_uint_eq(made_mode, 0600);
+	check_mode(path, 0600);
+}
+END_TEST
+
 START_TEST(writing_nothing_leaves_an_empty_file)
 {
 	put(path, "old", 0644);
@@ -337,13 +412,37 @@ START_TEST(a_pipe_is_written_directly)
 }
 END_TEST
 
+/* As /dev/stdout leads to one: the link stays what it is. */
+START_TEST(a_removed_file_is_written_through_its_link)
+{
+	char link[160], descriptor[64], got[64] = "";
+	struct stat st;
+	int fd;
+
+	put(path, "the old and longer text", 0644);
+	fd = open(path, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	unlink(path);
+	snprintf(link, sizeof(link), "%s/link", dir);
+	snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", fd);
+	ck_assert_int_eq(symlink(descriptor, link), 0);
+	check_writes(link, "new");
+	ck_assert_int_eq(lstat(link, &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	ck_assert_int_eq(pread(fd, got, sizeof(got), 0), 3);
+	ck_assert_str_eq(got, "new");
+	ck_assert_int_eq(entries(), 1);
+	close(fd);
+}
+END_TEST
+
 START_TEST(until_the_commit_the_old_file_stands)
 {
 	struct kvp_file_out f;
 
 	put(path, "old", 0640);
 	ck_assert_int_eq(kvp_file_begin(&f, path, NULL), KVP_OK);
-	ck_assert_int_eq(entries(), 2);
+	ck_assert_int_eq(entries(), 1);
 	check_holds(path, "old");
 	ck_assert_int_eq(kvp_file_commit(&f, "new", 3, NULL), KVP_OK);
 	check_holds(path, "new");
@@ -405,17 +504,18 @@ static void add_failures(TCase *tests)
 	tcase_add_test(tests, a_full_device_is_an_error);
 	tcase_add_test(tests, a_device_is_written_and_stays_a_device);
 	tcase_add_test(tests, a_pipe_is_written_directly);
+	tcase_add_test(tests, a_removed_file_is_written_through_its_link);
 	tcase_add_test(tests, until_the_commit_the_old_file_stands);
 	tcase_add_test(tests, an_abandoned_file_leaves_the_old_one);
 	tcase_add_test(tests, a_commit_that_fails_leaves_nothing_beside);
 	tcase_add_test(tests, standard_input_has_a_name_to_show);
 }
 
-Suite *file_suite(void)
+static TCase *all_tests(const char *name, void (*set_way)(void))
 {
-	Suite *suite = suite_create("file");
-	TCase *tests = tcase_create("file");
+	TCase *tests = tcase_create(name);
 
+	tcase_add_checked_fixture(tests, set_way, NULL);
 	tcase_add_checked_fixture(tests, make_dir, remove_dir);
 	tcase_add_test(tests, a_missing_file_is_named_with_the_reason);
 	tcase_add_test(tests, a_directory_cannot_be_read);
@@ -424,11 +524,21 @@ Suite *file_suite(void)
 	tcase_add_test(tests, files_of_any_size_come_back_as_they_were);
 	tcase_add_test(tests, a_new_file_gets_the_mode_of_the_umask);
 	tcase_add_test(tests, writing_replaces_the_target_and_keeps_its_mode);
+	tcase_add_test(tests, what_others_may_not_read_is_never_open_to_them);
 	tcase_add_test(tests, writing_nothing_leaves_an_empty_file);
 	tcase_add_test(tests, a_reader_keeps_the_old_file);
 	tcase_add_test(tests, a_symbolic_link_is_written_through);
 	tcase_add_test(tests, a_relative_name_is_written_where_we_are);
 	add_failures(tests);
-	suite_add_tcase(suite, tests);
+	return tests;
+}
+
+Suite *file_suite(void)
+{
+	Suite *suite = suite_create("file");
+
+	suite_add_tcase(suite, all_tests("unnamed", set_unnamed));
+	suite_add_tcase(suite, all_tests("named", set_named));
+	suite_add_tcase(suite, all_tests("unlinkable", set_unlinkable));
 	return suite;
 }
