@@ -6,6 +6,7 @@ TEST_OBJ = $(call obj,$(filter-out $(FAKE_SRC),$(call in,tests/fake)))
 FAKE_SRC := $(filter tests/fake/libcuda%.c,$(call in,tests/fake))
 FAKE     := $(if $(CUDA_INC),$(B)/fake/libcuda.so.1)
 UNIT     := $(B)/tests/unit/unit
+SIGNAL   := $(B)/tests/signal/signal
 # One program per file; they share tests/fake and the library.
 PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/fault))
 FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -14,7 +15,7 @@ BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
 .PHONY: unit gpu
-test: all $(FAKE) $(UNIT) $(PROGRAMS) $(FUZZERS) $(GPU) headers layers symbols fields sizes man   ## everything that needs no GPU
+test: all $(FAKE) $(UNIT) $(SIGNAL) $(PROGRAMS) $(FUZZERS) $(GPU) headers layers symbols fields sizes man   ## everything that needs no GPU
 	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
 unit: $(UNIT)                   ## the unit tests alone
 	$(Q)$(UNIT)
@@ -32,6 +33,12 @@ $(UNIT): $(call obj,$(call in,tests/unit)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
 $(PROGRAMS) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
+# The tool itself, run in children of the test.
+$(SIGNAL): $(SIGNAL).o $(SIGNAL)_main.o $(call obj,$(filter-out src/cli/main.c,$(call in,src/cli))) $(LIB)
+	$(call say,LD)$(LINK)
+$(SIGNAL)_main.o: src/cli/main.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE) -Dmain=kvplan_main -Wno-missing-prototypes
 $(FUZZERS): $(B)/%: $(B)/%.o $(call obj,tests/fuzz/replay.c) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
 $(B)/tests/%.o: CPP += -Itests $(CHECK_CFLAGS)

@@ -26,18 +26,6 @@ const char *kvp_file_label(const char *path)
 	return strcmp(path, "-") ? path : "<stdin>";
 }
 
-bool kvp_file_same(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	if (!strcmp(a, "-") || !strcmp(b, "-"))
-		return false;
-	if (stat(a, &x) || stat(b, &y))
-		return !strcmp(a, b);
-	return S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 static int io_error(struct kvp_error *err, const char *verb, const char *path)
 {
 	return kvp_error_set(err, KVP_EIO, "%s: cannot %s: %s",

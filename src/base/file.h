@@ -56,12 +56,6 @@ void kvp_file_abandon(struct kvp_file_out *f);
 int kvp_file_write(const char *path, const char *text, size_t len,
 		   struct kvp_error *err);
 
-/*
- * Do two paths name one regular file, or the same file that is to come?
- * "-" is no file.
- */
-bool kvp_file_same(const char *a, const char *b);
-
 /* The name to show: "<stdin>" for "-". */
 const char *kvp_file_label(const char *path);
 

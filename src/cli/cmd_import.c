@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 
 enum {
 	TP, DCP, RANKS_PER_NODE, PAGE_TOKENS, KV_DTYPE, CONV_DTYPE,
@@ -204,7 +205,7 @@ static int emit(const struct settings *s, const char *text, size_t len)
 
 	if (!s->output || !strcmp(s->output, "-"))
 		return out_text(text, len);
-	code = kvp_file_write(s->output, text, len, &err);
+	code = files_write(s->output, text, len, &err);
 	return code ? out_error(&err) : KVP_EXIT_YES;
 }
 
@@ -232,6 +233,16 @@ static int import(const struct settings *s)
 	return exit;
 }
 
+static int check_files(const struct settings *s)
+{
+	const struct run_file files[] = {
+		{ .path = s->output, .option = "-o ", .output = true },
+		{ .path = s->input, .what = "the config" },
+	};
+
+	return files_check(files, sizeof(files) / sizeof(*files));
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	static struct settings s;	/* KVP_IMPORT_STAGES_MAX is much for a stack */
@@ -249,10 +260,8 @@ static int run(const struct command *self, int argc, char **argv)
 			s.list ? ", or none with --list-families" : "",
 			argc - optind, self->usage);
 	s.input = argv[optind];
-	if (s.output && kvp_file_same(s.output, s.input))
-		return out_usage_error("-o %s: is the config itself; give "
-				       "the geometry another name", s.output);
-	return import(&s);
+	exit = check_files(&s);
+	return exit ? exit : import(&s);
 }
 
 const struct command cmd_import = {

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 
 enum { OUTPUT, LIMITS, MERGE, QUIET, HELP, OPTS };
 
@@ -58,7 +59,7 @@ static int emit(const struct kvp_plan *plan, const struct settings *s)
 	int code = kvp_plan_write(plan, &text, &len, &err);
 
 	if (!code && s->output && strcmp(s->output, "-"))
-		code = kvp_file_write(s->output, text, len, &err);
+		code = files_write(s->output, text, len, &err);
 	else if (!code)
 		exit = out_text(text, len);
 	free(text);
@@ -114,6 +115,17 @@ static int set(void *settings, int got, const char *value)
 	}
 }
 
+static int check_files(const struct settings *s)
+{
+	const struct run_file files[] = {
+		{ .path = s->output, .option = "-o ", .output = true },
+		{ .path = s->input, .what = "the geometry" },
+		{ .path = s->limits_path, .what = "the file of --limits" },
+	};
+
+	return files_check(files, sizeof(files) / sizeof(*files));
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .merge = KVP_MERGE_ROW };
@@ -125,11 +137,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return out_usage_error("plan takes one geometry, %d given; "
 			"usage: kvplan plan %s", argc - optind, self->usage);
 	s.input = argv[optind];
-	/* That would lose what a person wrote. */
-	if (s.output && kvp_file_same(s.output, s.input))
-		return out_usage_error("-o %s: is the geometry itself; give "
-				       "the plan another name", s.output);
-	return plan_one(&s);
+	exit = check_files(&s);
+	return exit ? exit : plan_one(&s);
 }
 
 const struct command cmd_plan = {

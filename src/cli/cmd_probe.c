@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/probe.h"
 
@@ -114,7 +114,7 @@ static int probe(struct settings *s)
 	int exit, code = KVP_OK;
 
 	if (s->output && strcmp(s->output, "-"))
-		code = kvp_file_begin(&file, s->output, &err);
+		code = files_begin(&file, s->output, &err);
 	if (!code) {
 		interrupt_catch();
 		s->options.interrupt = &interrupt_signal;

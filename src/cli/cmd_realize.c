@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/realize.h"
 
@@ -237,6 +237,9 @@ static int realize_plan(const struct kvp_plan *plan,
 	if (!code)
 		code = progress_begin(&progress, &err);
 	if (!code) {
+		if (s->options.publish)
+			files_await_reader(s->options.publish);
+		interrupt_catch();
 		s->options.event = progress_event;
 		s->options.cookie = &progress;
 		s->options.interrupt = &interrupt_signal;
@@ -271,31 +274,20 @@ static bool has_ranks(const struct kvp_plan *plan,
 	return false;
 }
 
-/* One file for two purposes would lose what stood in it. */
-static bool is_file_of(const char *option, const char *file,
-		       const char *what, const char *other)
+static int check_files(const struct realize_settings *s, const char *plan)
 {
-	if (!file || !other || !kvp_file_same(file, other))
-		return false;
-	out_usage_error("--%s=%s: is the %s too; give it a file of its own",
-			option, file, what);
-	return true;
-}
+	const struct run_file files[] = {
+		{ .path = s->trace, .option = "--trace=",
+		  .what = "the file of --trace", .output = true },
+		{ .path = s->options.publish, .option = "--publish=",
+		  .what = "the file of --publish", .output = true },
+		{ .path = plan, .what = "the plan" },
+		{ .path = s->limits_path, .what = "the file of --limits" },
+		{ .path = s->addresses, .what = "the file of --addresses",
+		  .replaced_by = "--publish=" },
+	};
 
-/* The addresses may be published over: they are read whole before. */
-static bool files_clash(const struct realize_settings *s, const char *plan)
-{
-	const char *publish = s->options.publish;
-
-	return is_file_of("trace", s->trace, "plan", plan) ||
-	       is_file_of("trace", s->trace, "file of --limits",
-			  s->limits_path) ||
-	       is_file_of("trace", s->trace, "file of --addresses",
-			  s->addresses) ||
-	       is_file_of("trace", s->trace, "file of --publish", publish) ||
-	       is_file_of("publish", publish, "plan", plan) ||
-	       is_file_of("publish", publish, "file of --limits",
-			  s->limits_path);
+	return files_check(files, sizeof(files) / sizeof(*files));
 }
 
 static int realize_one(struct realize_settings *s, const char *path)
@@ -324,7 +316,6 @@ static int realize_one(struct realize_settings *s, const char *path)
 	} else if (!has_ranks(&plan, s)) {
 		exit = KVP_EXIT_INPUT;
 	} else {
-		interrupt_catch();
 		exit = realize_plan(&plan, verdict, s);
 	}
 	kvp_verdict_free(verdict);
@@ -356,7 +347,7 @@ static int run(const struct command *self, int argc, char **argv)
 	    !strcmp(argv[optind], "-"))
 		return out_usage_error("--addresses=- and the plan are both "
 			"the standard input; give a file for one of them");
-	if (files_clash(&s, argv[optind]) ||
+	if (check_files(&s, argv[optind]) ||
 	    override_load(&s.options.cap, NULL))
 		return KVP_EXIT_INPUT;
 	return realize_one(&s, argv[optind]);

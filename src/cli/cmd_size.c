@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "cli/files.h"
 #include "cli/size.h"
 
 enum {
@@ -155,6 +155,16 @@ static int set(void *settings, int got, const char *value)
 	}
 }
 
+static int check_files(const struct size_settings *s)
+{
+	const struct run_file files[] = {
+		{ .path = s->output, .option = "-o ", .output = true },
+		{ .path = s->input, .what = "the geometry" },
+	};
+
+	return files_check(files, sizeof(files) / sizeof(*files));
+}
+
 /* Options that contradict or lack another one. */
 static int check(const struct size_settings *s)
 {
@@ -187,10 +197,7 @@ static int check(const struct size_settings *s)
 	if (s->json && size_to_stdout(s))
 		return out_usage_error("--json and -o - are both for the "
 			"standard output; give -o a file");
-	if (s->output && kvp_file_same(s->output, s->input))
-		return out_usage_error("-o %s: is the geometry itself; give "
-			"the sized one another name", s->output);
-	return KVP_EXIT_YES;
+	return check_files(s);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -1,42 +1,98 @@
 /*
- * SIGINT and SIGTERM as a flag: what runs sees it at its next call and gives
- * back what it holds.
+ * Every signal that ends a process by default, as a flag: what runs sees it
+ * at its next call and gives back what it holds.  Handlers hold for all
+ * threads, which a driver may have started; a blocked signal would not.
  */
 #include "cli/interrupt.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 volatile sig_atomic_t interrupt_signal;
 
-static void on_signal(int number)
+static sigset_t caught;
+
+static void on_signal(int number, siginfo_t *info, void *context)
 {
+	(void)context;
+	/* Nothing can go on after a fault of this process itself. */
+	if (info->si_code > 0 && (number == SIGSEGV || number == SIGBUS ||
+				  number == SIGFPE || number == SIGILL ||
+				  number == SIGTRAP || number == SIGSYS)) {
+		signal(number, SIG_DFL);
+		raise(number);
+		return;
+	}
 	interrupt_signal = number;
+}
+
+static bool ends_process(int number)
+{
+	return number != SIGCHLD && number != SIGCONT && number != SIGURG &&
+	       number != SIGWINCH && number != SIGTSTP && number != SIGTTIN &&
+	       number != SIGTTOU;
+}
+
+/* SIGKILL and SIGSTOP cannot be caught, and sigaction() says so. */
+static void catch_signal(int number, bool ignored)
+{
+	/* A write to a trace must not be cut short by a signal. */
+	struct sigaction action = { .sa_sigaction = on_signal,
+				    .sa_flags = SA_RESTART | SA_SIGINFO };
+	struct sigaction before;
+
+	sigemptyset(&action.sa_mask);
+	if (ends_process(number) && !sigaction(number, NULL, &before) &&
+	    (before.sa_handler == SIG_DFL ||
+	     (ignored && before.sa_handler == SIG_IGN)) &&
+	    !sigaction(number, &action, NULL))
+		sigaddset(&caught, number);
+}
+
+static void catch_signals(void)
+{
+	int number;
+
+	sigemptyset(&caught);
+	for (number = 1; number <= SIGRTMAX; number++)
+		catch_signal(number, false);
 }
 
 void interrupt_catch(void)
 {
-	/* A write to a trace must not be cut short by a signal. */
-	struct sigaction action = { .sa_handler = on_signal,
-				    .sa_flags = SA_RESTART };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	catch_signals();
+	catch_signal(SIGINT, true);
+	catch_signal(SIGTERM, true);
 }
 
 void interrupt_wait(void)
 {
-	sigset_t block, before, waiting;
+	sigset_t before, waiting;
+	int number;
 
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigprocmask(SIG_BLOCK, &block, &before);
+	sigprocmask(SIG_BLOCK, &caught, &before);
 	/* Whoever started us may have had them blocked. */
 	waiting = before;
-	sigdelset(&waiting, SIGINT);
-	sigdelset(&waiting, SIGTERM);
+	for (number = 1; number <= SIGRTMAX; number++)
+		if (sigismember(&caught, number) == 1)
+			sigdelset(&waiting, number);
 	while (!interrupt_signal)
 		sigsuspend(&waiting);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void interrupt_hold(void)
+{
+	catch_signals();
+}
+
+void interrupt_release(void)
+{
+	int number;
+
+	for (number = 1; number <= SIGRTMAX; number++)
+		if (sigismember(&caught, number) == 1)
+			signal(number, SIG_DFL);
+	if (interrupt_signal)
+		raise(interrupt_signal);
 }

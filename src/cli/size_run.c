@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/u64.h"
+#include "cli/files.h"
 #include "cli/size.h"
 
 #define N(value) out_number(value).text
@@ -261,7 +261,7 @@ static int answer(const struct size_settings *s, const struct kvp_geometry *g,
 	if (!code && s->output && sized->name)
 		code = kvp_geometry_write(sized, &file, &file_len, &err);
 	if (!code && file && !size_to_stdout(s))
-		code = kvp_file_write(s->output, file, file_len, &err);
+		code = files_write(s->output, file, file_len, &err);
 	if (code)
 		exit = out_error(&err);
 	else if (file && size_to_stdout(s))

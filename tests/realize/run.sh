@@ -430,8 +430,13 @@ signals()
 		[ "$fake" ] || continue
 		interrupted "$text" TERM 143 --ranks=0-1 --gpus "$tmp/long.json"
 	done
+	for signal in HUP:129 USR1:138 ALRM:142; do
+		interrupted '"state":"MAPPED"' ${signal%:*} ${signal#*:} \
+			--ranks=0-1 "$tmp/long.json"
+	done
 	hold INT
 	hold TERM
+	hold HUP
 }
 
 # --- on the stand-in ---

@@ -1,0 +1,171 @@
+/*
+ * The files of a run: no output is another file of the same run, and nothing
+ * is left beside one.
+ */
+#include "cli/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+
+/* As many symbolic links as Linux follows. */
+#define LINKS_MAX 40
+
+/* What a path leads to: a file, or a name to come in a directory. */
+struct place {
+	dev_t device;		/* of the file, or of the directory */
+	ino_t inode;
+	char last[PATH_MAX];	/* the name to come; "": it is there */
+};
+
+static char *last_name(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool set_inode(struct place *p, const struct stat *st)
+{
+	p->device = st->st_dev;
+	p->inode = st->st_ino;
+	return true;
+}
+
+/* Replace a link by what it points to.  False where there is none. */
+static bool follow(char *path, size_t room)
+{
+	char to[PATH_MAX], *at;
+	ssize_t len = readlink(path, to, sizeof(to) - 1);
+
+	if (len < 0)
+		return false;
+	to[len] = '\0';
+	at = *to == '/' ? path : last_name(path);
+	return snprintf(at, room - (size_t)(at - path), "%s", to) <
+	       (int)(room - (size_t)(at - path));
+}
+
+/* A name that is to come: it and its directory. */
+static bool find_name(char *path, struct place *p)
+{
+	char *last = last_name(path);
+	struct stat st;
+
+	snprintf(p->last, sizeof(p->last), "%s", last);
+	*last = '\0';
+	return *p->last && !stat(*path ? path : ".", &st) &&
+	       set_inode(p, &st);
+}
+
+/*
+ * False for what is no regular file and cannot become one: writing it loses
+ * nothing, or fails.
+ */
+static bool find_place(const char *given, struct place *p)
+{
+	char path[2 * PATH_MAX];
+	struct stat st;
+	int links;
+
+	*p->last = '\0';
+	if (!strcmp(given, "-"))
+		return !fstat(STDIN_FILENO, &st) && S_ISREG(st.st_mode) &&
+		       set_inode(p, &st);
+	if (strlen(given) >= PATH_MAX)
+		return false;
+	strcpy(path, given);
+	for (links = 0; links <= LINKS_MAX; links++) {
+		if (!stat(path, &st))
+			return S_ISREG(st.st_mode) && set_inode(p, &st);
+		if (errno != ENOENT)
+			return false;
+		if (!follow(path, sizeof(path)))
+			return find_name(path, p);
+	}
+	return false;
+}
+
+static bool are_same(const char *a, const char *b)
+{
+	struct place x, y;
+
+	return find_place(a, &x) && find_place(b, &y) &&
+	       x.device == y.device && x.inode == y.inode &&
+	       !strcmp(x.last, y.last);
+}
+
+static bool clash(const struct run_file *output, const struct run_file *other)
+{
+	if (!output->path || !other->path || !strcmp(output->path, "-") ||
+	    (other->output && !strcmp(other->path, "-")))
+		return false;
+	if (other->replaced_by && !strcmp(other->replaced_by, output->option))
+		return false;
+	return are_same(output->path, other->path);
+}
+
+int files_check(const struct run_file *files, size_t count)
+{
+	size_t i, j;
+
+	for (i = 0; i < count; i++)
+		for (j = 0; files[i].output && j < count; j++)
+			if (i != j && clash(&files[i], &files[j]))
+				return out_usage_error("%s%s: is %s too; give "
+					"it a file of its own",
+					files[i].option, files[i].path,
+					files[j].what);
+	return KVP_EXIT_YES;
+}
+
+/* A pipe or a device: opening it may wait, and nothing lies beside it. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+int files_write(const char *path, const char *text, size_t len,
+		struct kvp_error *err)
+{
+	bool hold = !is_special(path);
+	int code;
+
+	if (hold)
+		interrupt_hold();
+	code = kvp_file_write(path, text, len, err);
+	if (hold)
+		interrupt_release();
+	return code;
+}
+
+int files_begin(struct kvp_file_out *f, const char *path,
+		struct kvp_error *err)
+{
+	bool hold = !is_special(path);
+	int code;
+
+	if (hold)
+		interrupt_hold();
+	code = kvp_file_begin(f, path, err);
+	if (hold)
+		interrupt_release();
+	return code;
+}
+
+void files_await_reader(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISFIFO(st.st_mode))
+		(void)!open(path, O_WRONLY | O_CLOEXEC);
+}
