@@ -106,8 +106,9 @@ layers: all                     ## no include against the arrows
 	$(Q)bad=0; $(foreach l,$(LAYERS),grep -lE '$(never_$(l))' $(B)/src/$(l)/*.d && bad=1;) \
 	  grep -rlE --include='*.[ch]' '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/realize/\(backend_cuda[a-z_]*\.[ch]\|cuda_api\.[ch]\)$$' && bad=1; \
 	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
-symbols: all                    ## the shared library exports the public headers, no more
+symbols: all                    ## the shared library exports the public headers, no more, and keeps to itself
 	$(Q)sh tests/gates/symbols.sh $(SO) $(MAP)
+	$(Q)sh tests/gates/process.sh $(SO) $(LIB)
 fields:                         ## tests cover all members and functions of the plan
 	$(Q)sh tests/gates/fields.sh
 sizes:                          ## report file and function sizes, refuse the too large
