@@ -229,6 +229,10 @@ static int replace(const struct kvp_file_out *f, bool named, const char *text,
 		return io_error(err, "create a file beside it", f->target);
 	if (fill(f, fd, text, len)) {
 		code = io_error(err, "write", f->target);
+	} else if (f->interrupt && *f->interrupt) {
+		code = kvp_error_set(err, KVP_EINTERRUPTED,
+				     "interrupted by signal %d",
+				     (int)*f->interrupt);
 	} else if (!named && link_unnamed(f, fd, &beside)) {
 		close(fd);
 		return replace(f, true, text, len, err);

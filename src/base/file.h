@@ -4,6 +4,7 @@
 #ifndef KVPLAN_BASE_FILE_H
 #define KVPLAN_BASE_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,6 +36,9 @@ struct kvp_file_out {
 	char *target;		/* NULL: nothing begun */
 	int dir;		/* its directory; -1: it is written in place */
 	int fd;			/* the target itself then; else -1 */
+	/* To be set after beginning, may be NULL: once it is a signal's
+	   number, nothing is put in the target's place any more. */
+	const volatile sig_atomic_t *interrupt;
 };
 
 /* Errors: KVP_EIO, KVP_ENOMEM; nothing is begun then. */
@@ -42,7 +46,8 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 		   struct kvp_error *err);
 
 /*
- * Write, sync, put in place.  Ends the file, also on failure: KVP_EIO.
+ * Write, sync, put in place.  Ends the file, also on failure: KVP_EIO,
+ * KVP_EINTERRUPTED.
  * Killed meanwhile, the process may leave a file ".kvplan-" and 16 digits
  * beside the target; a caller that can be ended by signals holds them back.
  */

@@ -108,6 +108,9 @@ void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);
 #define CURE_CHUNKS_MAX 300000
 #define CURE_TILE_MAX 1024	/* granules */
 
+/* The exit status of a code; after an interrupt that of the signal. */
+int out_status(int code);
+
 /* Print "kvplan: error: ..." and return the exit code that goes with it. */
 int out_error(const struct kvp_error *err);
 int out_usage_error(const char *format, ...) KVP_PRINTF(1, 2);

@@ -117,6 +117,7 @@ static int probe(struct settings *s)
 		code = files_begin(&file, s->output, &err);
 	if (!code) {
 		interrupt_catch();
+		file.interrupt = &interrupt_signal;
 		s->options.interrupt = &interrupt_signal;
 		s->options.counting = counting;
 		s->options.cookie = &c;
@@ -126,8 +127,6 @@ static int probe(struct settings *s)
 			fprintf(stderr, "\r\033[K");
 	}
 	exit = code ? out_error(&err) : answer(s, &limits, &file);
-	if (code == KVP_EINTERRUPTED)
-		exit = 128 + (int)interrupt_signal;
 	kvp_file_abandon(&file);
 	kvp_limits_release(&limits);
 	return exit;

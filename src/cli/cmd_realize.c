@@ -248,8 +248,6 @@ static int realize_plan(const struct kvp_plan *plan,
 	}
 	exit = code ? realize_error(plan, s, progress.entries_held, &err) :
 		      answer(r, plan, s);
-	if (code == KVP_EINTERRUPTED)
-		exit = 128 + (int)interrupt_signal;
 	exit = progress_end(&progress, exit);
 	kvp_backend_close(backend);
 	return exit;

@@ -138,11 +138,15 @@ int files_write(const char *path, const char *text, size_t len,
 		struct kvp_error *err)
 {
 	bool hold = !is_special(path);
+	struct kvp_file_out f;
 	int code;
 
 	if (hold)
 		interrupt_hold();
-	code = kvp_file_write(path, text, len, err);
+	code = kvp_file_begin(&f, path, err);
+	f.interrupt = &interrupt_signal;
+	if (!code)
+		code = kvp_file_commit(&f, text, len, err);
 	if (hold)
 		interrupt_release();
 	return code;

@@ -8,11 +8,18 @@
 
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
+
+int out_status(int code)
+{
+	return code == KVP_EINTERRUPTED ? 128 + (int)interrupt_signal :
+					  kvp_exit_status(code);
+}
 
 int out_error(const struct kvp_error *err)
 {
 	fprintf(stderr, "kvplan: error: %s\n", err->text);
-	return kvp_exit_status(err->code);
+	return out_status(err->code);
 }
 
 static void talk(const char *kind, const char *format, va_list args)

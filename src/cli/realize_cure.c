@@ -173,5 +173,5 @@ int realize_error(const struct kvp_plan *plan,
 		also = err->text + strlen(err->text);
 	fprintf(stderr, "kvplan: error: %.*s%s%s\n", (int)(also - err->text),
 		err->text, text, also);
-	return kvp_exit_status(code);
+	return out_status(code);
 }

@@ -395,6 +395,7 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 	if (!code && options->publish)
 		code = kvp_file_begin(&r->file, options->publish, err);
 	if (!code) {
+		r->file.interrupt = options->interrupt;
 		code = run(r, err);
 		if (code)
 			code = unwind(r, code, err);

@@ -468,6 +468,23 @@ START_TEST(an_abandoned_file_leaves_the_old_one)
 }
 END_TEST
 
+START_TEST(an_interrupted_commit_leaves_the_old_file)
+{
+	const volatile sig_atomic_t number = SIGTERM;
+	struct kvp_file_out f;
+	struct kvp_error err = { 0 };
+
+	put(path, "old", 0644);
+	ck_assert_int_eq(kvp_file_begin(&f, path, NULL), KVP_OK);
+	f.interrupt = &number;
+	ck_assert_int_eq(kvp_file_commit(&f, "new", 3, &err),
+			 KVP_EINTERRUPTED);
+	ck_assert_str_eq(err.text, "interrupted by signal 15");
+	check_holds(path, "old");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
 /* A directory takes the target's place between begin and commit. */
 START_TEST(a_commit_that_fails_leaves_nothing_beside)
 {
@@ -507,6 +524,7 @@ static void add_failures(TCase *tests)
 	tcase_add_test(tests, a_removed_file_is_written_through_its_link);
 	tcase_add_test(tests, until_the_commit_the_old_file_stands);
 	tcase_add_test(tests, an_abandoned_file_leaves_the_old_one);
+	tcase_add_test(tests, an_interrupted_commit_leaves_the_old_file);
 	tcase_add_test(tests, a_commit_that_fails_leaves_nothing_beside);
 	tcase_add_test(tests, standard_input_has_a_name_to_show);
 }
