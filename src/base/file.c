@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/standard.h"
 
 const char *kvp_file_label(const char *path)
 {
@@ -146,8 +147,8 @@ static mode_t new_mode(const struct kvp_file_out *f)
 /* -1 where the file system or the kernel has no files without a name. */
 static int create_unnamed(const struct kvp_file_out *f)
 {
-	return openat(f->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
-		      new_mode(f));
+	return standard_avoid(openat(f->dir, ".", O_TMPFILE | O_WRONLY |
+				     O_CLOEXEC, new_mode(f)));
 }
 
 /* Room for a name beside the target, which is never too long. */
@@ -176,7 +177,7 @@ static int create_named(const struct kvp_file_out *f, struct beside *beside)
 		fd = openat(f->dir, beside->name, O_CREAT | O_EXCL |
 			    O_WRONLY | O_CLOEXEC, new_mode(f));
 	} while (fd < 0 && errno == EEXIST);
-	return fd;
+	return standard_avoid(fd);
 }
 
 /*
@@ -251,7 +252,7 @@ static int replace(const struct kvp_file_out *f, bool named, const char *text,
 /* Opened now, and written in place. */
 static int begin_direct(struct kvp_file_out *f, struct kvp_error *err)
 {
-	f->fd = open(f->target, O_WRONLY | O_CLOEXEC);
+	f->fd = standard_avoid(open(f->target, O_WRONLY | O_CLOEXEC));
 	return f->fd < 0 ? io_error(err, "open", f->target) : KVP_OK;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Standard descriptors that are closed when a program starts.
+ * Standard descriptors that are closed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* O_PATH */
@@ -7,6 +7,7 @@
 
 #include "base/standard.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -23,4 +24,17 @@ bool standard_open(void)
 		if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH) != fd)
 			return false;
 	return true;
+}
+
+int standard_avoid(int fd)
+{
+	int other, saved;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return other;
 }

@@ -14,4 +14,12 @@
  */
 bool standard_open(void);
 
+/*
+ * A descriptor that is none of the three, in the place of one that may be:
+ * the caller of the library may have closed them, and what somebody prints
+ * must not land in a file or in KV memory.  -1 stays -1; on failure fd is
+ * closed and the answer is -1, errno says why.
+ */
+int standard_avoid(int fd);
+
 #endif

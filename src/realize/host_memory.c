@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/standard.h"
 #include "base/u64.h"
 #include "realize/backend_util.h"
 
@@ -62,7 +63,7 @@ static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
 		return host_failed(err, "create", "ftruncate", first, bytes);
 	/* Only now: what a process may open is preflight's to ask. */
 	if (f->fd < 0)
-		f->fd = memfd_create("kvplan", MFD_CLOEXEC);
+		f->fd = standard_avoid(memfd_create("kvplan", MFD_CLOEXEC));
 	if (f->fd < 0)
 		return host_failed(err, "create", "memfd_create", 0, 0);
 	if (end > f->bytes) {

@@ -32,7 +32,7 @@ hcreate hsearch hdestroy ecvt fcvt gcvt l64a lgamma crypt
 getlogin ttyname getpass cuserid ctermid
 get(pw|gr|sp)[a-z]+ get(host|net|proto|serv)by[a-z]+ inet_ntoa
 freopen setbuf setvbuf setlinebuf dup2 dup3
-cJSON_[A-Za-z]*
+cJSON_(Parse[A-Za-z]*|GetErrorPtr|InitHooks)
 '
 pattern=$(echo $never | tr ' ' '|')
 nm -D --undefined-only "$1" | sed 's/^ *[UwWvV] //; s/@.*//' |

@@ -2,13 +2,16 @@
  * Realizing on the host backend: what is refused, what is held, who may
  * read it, what is published, and the events on the way.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "fault/model.h"
 #include "realize/backend_host.h"
+#include "unit/host.h"
 #include "unit/unit.h"
 
 #define G UINT64_C(4096)
@@ -1229,6 +1232,43 @@ static int uneven_memory(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
+/* How many of 0, 1 and 2 are open. */
+static int standard_count(void)
+{
+	int fd, count = 0;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static int realize_without_standard(void)
+{
+	struct kvp_file_out file;
+	struct rig rig;
+	int fd, held, written;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
+	if (rig_realize(&rig))
+		return 8;
+	held = standard_count();
+	if (kvp_file_begin(&file, "/dev/null", NULL))
+		return 16;
+	written = standard_count();
+	kvp_file_abandon(&file);
+	rig_release(&rig);
+	return held ? 32 | held : written ? 64 | written : 0;
+}
+
+/* What somebody prints must not land in KV memory or in a file. */
+START_TEST(closed_standard_descriptors_stay_closed)
+{
+	host_in_child(realize_without_standard);
+}
+END_TEST
+
 START_TEST(the_device_with_the_least_left_sets_the_published_cap)
 {
 	struct rig rig;
@@ -1306,6 +1346,7 @@ Suite *realize_suite(void)
 	tcase_add_test(held, preflight_tells_the_rank_it_asks_about);
 	tcase_add_test(held,
 		the_device_with_the_least_left_sets_the_published_cap);
+	tcase_add_test(held, closed_standard_descriptors_stay_closed);
 	tcase_add_test(held, devices_are_given_rank_by_rank);
 	tcase_add_loop_test(held, only_a_whole_plan_has_a_capacity, 0, PARTS);
 	tcase_add_test(held, recorded_addresses_are_got_or_realizing_fails);
