@@ -19,7 +19,7 @@
 #define LINKS_MAX 40
 
 /* What a path leads to: a file, or a name to come in a directory. */
-struct place {
+struct target {
 	dev_t device;		/* of the file, or of the directory */
 	ino_t inode;
 	char last[PATH_MAX];	/* the name to come; "": it is there */
@@ -32,7 +32,7 @@ static char *last_name(char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool set_inode(struct place *p, const struct stat *st)
+static bool set_inode(struct target *p, const struct stat *st)
 {
 	p->device = st->st_dev;
 	p->inode = st->st_ino;
@@ -54,7 +54,7 @@ static bool follow(char *path, size_t room)
 }
 
 /* A name that is to come: it and its directory. */
-static bool find_name(char *path, struct place *p)
+static bool find_name(char *path, struct target *p)
 {
 	char *last = last_name(path);
 	struct stat st;
@@ -69,7 +69,7 @@ static bool find_name(char *path, struct place *p)
  * False for what is no regular file and cannot become one: writing it loses
  * nothing, or fails.
  */
-static bool find_place(const char *given, struct place *p)
+static bool find_target(const char *given, struct target *p)
 {
 	char path[2 * PATH_MAX];
 	struct stat st;
@@ -95,9 +95,9 @@ static bool find_place(const char *given, struct place *p)
 
 static bool are_same(const char *a, const char *b)
 {
-	struct place x, y;
+	struct target x, y;
 
-	return find_place(a, &x) && find_place(b, &y) &&
+	return find_target(a, &x) && find_target(b, &y) &&
 	       x.device == y.device && x.inode == y.inode &&
 	       !strcmp(x.last, y.last);
 }

@@ -171,6 +171,7 @@ static void go_verify(struct worker *w)
 	kvp_verify_options_init(&options);
 	WORKS(kvp_verify(&w->plan, &options, &w->verdict, &w->err));
 	HOLDS(kvp_verdict_ok(w->verdict));
+	HOLDS(kvp_verdict_is_realizable(w->verdict));
 	HOLDS(kvp_verdict_is_for(w->verdict, &w->plan));
 	HOLDS(kvp_verdict_summary(w->verdict)->chunks == w->plan.nchunks);
 	w->plan.chunks[0].bytes *= 2;
@@ -182,6 +183,8 @@ static void go_verify(struct worker *w)
 	for (rule = 0; rule < KVP_RULES; rule++) {
 		WORKS(kvp_rule_find(kvp_rule_name(rule), &found));
 		HOLDS(found == rule && *kvp_rule_statement(rule));
+		HOLDS(!kvp_rule_is_advisory(rule) ||
+		      rule >= KVP_RULE_ENTRY_LIMIT);
 	}
 }
 
@@ -218,6 +221,7 @@ static void go_limits(struct worker *w)
 	WORKS(kvp_limits_write(&w->limits, &text, &len, &w->err));
 	WORKS(kvp_limits_read(&read, "l", text, len, &w->err));
 	WORKS(kvp_limits_check(&read, &w->g, &w->err));
+	HOLDS(kvp_limits_driver_bytes(5000) == KVP_DRIVER_BYTES);
 	HOLDS(kvp_limits_entry_limit(&read, &w->g) == w->g.entry_limit);
 	kvp_limits_release(&read);
 	free(text);
