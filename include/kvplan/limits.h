@@ -38,13 +38,13 @@ extern "C" {
 #define KVP_ADDRESS_END (UINT64_C(1) << 47)
 
 /*
- * What the driver takes of a GPU's memory for itself while the memory of one
- * rank is created and mapped: 2 MiB with 5,000 to 71,000 allocations, nothing
- * with 61 (measured on H200, driver 580).  What it takes with other numbers
- * was not measured; kvp_limits_driver_bytes() assumes 2 MiB from 62 on.
+ * What the driver keeps free of a GPU's memory: it makes no allocation that
+ * would leave less (measured on H200, driver 580, with 1 to 70,000
+ * allocations).  Its page tables, 2 MiB for every 256 GiB that are mapped, come
+ * out of what is free above that and, where nothing is, from elsewhere: they
+ * keep no allocation and no grant from succeeding.
  */
 #define KVP_DRIVER_BYTES (UINT64_C(2) << 20)
-#define KVP_DRIVER_NO_BYTES_UP_TO UINT64_C(61)	/* allocations */
 
 struct kvp_limits_device {
 	char label[KVP_LIMITS_LABEL_MAX + 1];	/* as users say: "GPU 2" */
@@ -135,13 +135,6 @@ int kvp_limits_write(const struct kvp_limits *limits, char **text,
  */
 uint64_t kvp_limits_entry_limit(const struct kvp_limits *limits,
 				const struct kvp_geometry *g);
-
-/*
- * Bytes of a GPU's memory that have to stay free for the driver beside one
- * rank of so many allocations: its chunks, its dedicated backing and its
- * items of static storage.
- */
-uint64_t kvp_limits_driver_bytes(uint64_t allocations);
 
 /*
  * Can this geometry's allocations be made on this node?  KVP_EREFUSED names

@@ -13,9 +13,9 @@
  *
  * Everything that is rounded up is rounded to the granularity.  Snapshot
  * rows are aliases and take no memory of their own.  There is no automatic
- * reserve: what the driver takes for itself has to be left by the limit, see
- * KVP_DRIVER_BYTES in limits.h.  The terms are those of kvplan's design; the driver's own needs
- * are inside what it calls used.  More memory never gives fewer pages or
+ * reserve: what the driver keeps free has to be left by the limit, see
+ * KVP_DRIVER_BYTES in limits.h.  What the driver holds for itself is inside
+ * what it calls used.  More memory never gives fewer pages or
  * rows.  All sizes are bytes of one rank, all at most KVP_NUMBER_MAX.
  */
 #ifndef KVPLAN_SIZE_H

@@ -118,26 +118,19 @@ static void warn_rows(const struct size_settings *s,
 	out_warning("%s", why.text);
 }
 
-/* What the driver needs beside the plan and does not find; 0: it does. */
-static uint64_t lacks_driver_bytes(const struct kvp_size *z,
-				   const struct kvp_plan *row)
+static bool lacks_driver_bytes(const struct kvp_size *z)
 {
-	uint64_t need = kvp_limits_driver_bytes(row->nchunks +
-		(row->dedicated_bytes != 0) + row->geometry.nstatics);
-
-	return z->bounded && z->left_bytes < need ? need : 0;
+	return z->bounded && z->left_bytes < KVP_DRIVER_BYTES;
 }
 
 static void warn_driver(const struct size_settings *s,
-			const struct kvp_size *z, const struct kvp_plan *row)
+			const struct kvp_size *z)
 {
-	uint64_t need = lacks_driver_bytes(z, row);
-
-	if (need)
-		out_warning("%s bytes are left, the driver takes %s for itself "
-			    "while memory is mapped (measured on H200), so "
-			    "realize --gpus refuses the plan; %s",
-			    N(z->left_bytes), N(need), s->pages || s->tokens ?
+	if (lacks_driver_bytes(z))
+		out_warning("%s bytes are left, the driver keeps %s free "
+			    "(measured on H200), so realize --gpus refuses "
+			    "the plan; %s", N(z->left_bytes),
+			    N(KVP_DRIVER_BYTES), s->pages || s->tokens ?
 			    "fewer pages leave more" :
 			    "--memory-limit=-2M leaves that much");
 }
@@ -152,13 +145,13 @@ static int warn(const struct sizing *each, const struct size_settings *s,
 	if (s->nlimits > 1 &&
 	    (each->entries[KVP_MERGE_ROW] > row->summary.limit ||
 	     !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes) ||
-	     lacks_driver_bytes(&each->size, row) ||
+	     lacks_driver_bytes(&each->size) ||
 	     summary_addresses(row) > KVP_ADDRESS_END ||
 	     lacks_rows(s, &each->size)))
 		fprintf(stderr, "kvplan: note: with memory limit %s:\n",
 			each->limit);
 	warn_rows(s, g, &each->size);
-	warn_driver(s, &each->size, row);
+	warn_driver(s, &each->size);
 	return summary_warn(row, err);
 }
 

@@ -19,11 +19,6 @@ uint64_t kvp_limits_entry_limit(const struct kvp_limits *limits,
 	return u64_max(u64_min(limit, KVP_ENTRIES_MAX), g->entry_reserve);
 }
 
-uint64_t kvp_limits_driver_bytes(uint64_t allocations)
-{
-	return allocations > KVP_DRIVER_NO_BYTES_UP_TO ? KVP_DRIVER_BYTES : 0;
-}
-
 int kvp_limits_check(const struct kvp_limits *limits,
 		     const struct kvp_geometry *g, struct kvp_error *err)
 {

@@ -82,7 +82,7 @@ static void add_free(struct kvp_realization *r, const struct rank *k,
 /*
  * Out of memory at a grant.  It takes table entries and no memory, so it is
  * the table: ours to the last entry, or others hold what we do not.  Only
- * where not even the driver's own need is free, memory may be the cause.
+ * where less is free than the driver keeps, memory may be the cause.
  */
 static int explain_grant(struct kvp_realization *r, const struct rank *k,
 			 char *text, size_t size)
@@ -97,9 +97,9 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 	snprintf(entries, sizeof(entries), "%llu of its %llu entries are "
 		 "counted, this call asks for %llu more", (ull)held,
 		 (ull)table, (ull)asked);
-	snprintf(memory, sizeof(memory), "rank %u has %llu bytes free, the "
-		 "driver takes up to %llu for itself", least.rank,
-		 (ull)least.bytes, (ull)KVP_DRIVER_BYTES);
+	snprintf(memory, sizeof(memory), "rank %u has %llu bytes free, of "
+		 "which the driver keeps %llu", least.rank, (ull)least.bytes,
+		 (ull)KVP_DRIVER_BYTES);
 	if (least.known && least.bytes >= KVP_DRIVER_BYTES)
 		snprintf(text, size, ": memory is free, the driver's table of "
 			 "mappings is full (" TABLE_WORD "): %s", entries);
@@ -127,7 +127,7 @@ static void explain_create(struct kvp_realization *r, const struct rank *k,
 	    bytes >= asked + KVP_DRIVER_BYTES)
 		return;
 	snprintf(text, size, ": memory is short: %llu bytes are asked for, %s "
-		 "has %llu free, and the driver takes up to %llu for itself",
+		 "has %llu free, of which the driver keeps %llu",
 		 (ull)asked, r->devices[k - r->ranks].label, (ull)bytes,
 		 (ull)KVP_DRIVER_BYTES);
 }

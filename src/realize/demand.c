@@ -97,12 +97,6 @@ uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item)
 	return u64_ceil_div(geometry_of(r)->statics[item].bytes, g) * g;
 }
 
-uint64_t demand_allocations(const struct kvp_realization *r)
-{
-	return r->plan->nchunks + (r->plan->dedicated_bytes != 0) +
-	       geometry_of(r)->nstatics;
-}
-
 uint64_t demand_maps(const struct kvp_realization *r)
 {
 	return r->nranks * (r->plan->nchunks + plan_aliased(r->plan) +

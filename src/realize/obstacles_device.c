@@ -121,8 +121,8 @@ int check_peers(struct kvp_realization *r, struct obstacles *o,
 /* --- memory --- */
 
 /*
- * Memory of a device of its own has to be there, with what the driver takes
- * beside it.  The host's is taken when it is touched, for all ranks from one
+ * Memory of a device of its own has to be there, with what the driver keeps
+ * free.  The host's is taken when it is touched, for all ranks from one
  * place: a full check touches it all.
  */
 static void too_little(const struct kvp_realization *r, const struct rank *k,
@@ -133,7 +133,7 @@ static void too_little(const struct kvp_realization *r, const struct rank *k,
 
 	if (own)
 		snprintf(with, sizeof(with), " with the %llu that the driver "
-			 "takes for itself", ull(own));
+			 "keeps free", ull(own));
 	if (r->caller.backend->lazy)
 		kvp_error_set(told, KVP_EREFUSED,
 			"a full check of %u ranks writes %llu bytes, this "
@@ -154,8 +154,7 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 		 struct kvp_error *err)
 {
 	bool lazy = r->caller.backend->lazy;
-	uint64_t own = lazy ? 0 :
-		       kvp_limits_driver_bytes(demand_allocations(r));
+	uint64_t own = lazy ? 0 : KVP_DRIVER_BYTES;
 	uint64_t need = demand_bytes(r) * (lazy ? r->nranks : 1) + own;
 	struct kvp_error *told = &o->kind[OBSTACLE_MEMORY];
 	struct text_list others;

@@ -96,7 +96,6 @@ int preflight(struct kvp_realization *r, struct kvp_error *err);
 uint64_t demand_chunk_entries(const struct kvp_realization *r,
 			      const struct rank *k);
 uint64_t demand_bytes(const struct kvp_realization *r);
-uint64_t demand_allocations(const struct kvp_realization *r);
 /* About as many maps of the kernel as all ranks take on the host: one per
    mapping, and what is left of the reservations before, between and behind. */
 uint64_t demand_maps(const struct kvp_realization *r);

@@ -14,8 +14,8 @@
  *
  *   FAKE_CUDA_DEVICES       number of GPUs (1)
  *   FAKE_CUDA_MEMORY        bytes of each (139 GiB)
- *   FAKE_CUDA_OWN           bytes of each that the driver takes for itself while
- *                           more than 61 allocations are mapped (2 MiB)
+ *   FAKE_CUDA_KEEP          bytes of each that no allocation may leave fewer of
+ *                           (2 MiB)
  *   FAKE_CUDA_TAKE          BYTES:N: others take BYTES of each at its N-th
  *                           allocation, and keep them
  *   FAKE_CUDA_ENTRIES       size of the table (524288)

@@ -17,8 +17,6 @@
 #define MAX_FAULTS 16
 #define MAX_ERRORS 16
 #define MAX_DEPTH 64
-/* So many allocations, and the driver needs no memory of its own. */
-#define NO_OWN_UP_TO 61
 /* Addresses are given out from here down, and hints heeded below LAST. */
 #define TOP UINT64_C(0x7f0000000000)
 #define LAST (UINT64_C(1) << 47)
@@ -77,7 +75,6 @@ struct op {
 struct gpu {
 	uint64_t used_bytes;
 	uint64_t allocations;	/* made by create, and alive */
-	bool own_taken;		/* the driver's own memory */
 	bool others_took;
 	unsigned retained;
 	bool lost;		/* work on it hit an unmapped address */
@@ -127,7 +124,7 @@ struct fake {
 	bool reporting;
 	uint32_t devices;
 	uint64_t memory_bytes;
-	uint64_t own_bytes;	/* the driver takes for itself of each GPU */
+	uint64_t keep_bytes;	/* of each GPU, never handed out */
 	uint64_t take_bytes;	/* others take of each GPU ... */
 	uint64_t take_at;	/* ... at its n-th allocation; 0: never */
 	uint64_t entries;

@@ -145,32 +145,6 @@ CUresult unreserve(uint64_t base, uint64_t size)
 
 /* --- physical memory --- */
 
-/* What the driver has to find free beside an allocation, and takes when it
-   is mapped: so the last one fails with more free than it asks for. */
-static uint64_t own_wanted(const struct gpu *g, uint64_t allocations)
-{
-	return g->own_taken || allocations <= NO_OWN_UP_TO ? 0 : cu.own_bytes;
-}
-
-static bool take_own(struct gpu *g)
-{
-	uint64_t bytes = own_wanted(g, g->allocations);
-
-	if (bytes > cu.memory_bytes - g->used_bytes)
-		return false;
-	g->used_bytes += bytes;
-	g->own_taken = g->own_taken || bytes;
-	return true;
-}
-
-static void give_own_back(struct gpu *g)
-{
-	if (g->own_taken && g->allocations <= NO_OWN_UP_TO) {
-		g->used_bytes -= cu.own_bytes;
-		g->own_taken = false;
-	}
-}
-
 /* Before allocation number take_at is made, for good. */
 static void let_others_take(struct gpu *g)
 {
@@ -202,7 +176,7 @@ CUresult create(CUmemGenericAllocationHandle *handle, uint64_t size,
 	g = &cu.gpus[prop->location.id];
 	let_others_take(g);
 	left = cu.memory_bytes - g->used_bytes;
-	if (size > left || own_wanted(g, g->allocations + 1) > left - size)
+	if (size > left || cu.keep_bytes > left - size)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	i = cu.memory_free ? cu.memory_free - 1 : cu.nmemories;
 	if (!cu.memory_free) {
@@ -245,7 +219,6 @@ static void memory_drop(struct memory *m)
 	free(m->granules);
 	cu.gpus[m->device].used_bytes -= m->bytes;
 	cu.gpus[m->device].allocations--;
-	give_own_back(&cu.gpus[m->device]);
 	cu.memories_alive--;
 	*m = (struct memory){ .generation = m->generation,
 			      .mappings = cu.memory_free };
@@ -314,8 +287,6 @@ CUresult map(uint64_t address, uint64_t size, uint64_t offset,
 	if (!slots_are_free(r, address, size))
 		return refuse("cuMemMap: 0x%" PRIx64 " + 0x%" PRIx64
 			      " is mapped already", address, size);
-	if (!take_own(&cu.gpus[m->device]))
-		return CUDA_ERROR_OUT_OF_MEMORY;
 	i = new_mapping();
 	cu.mappings[i] = (struct mapping){
 		.base = address, .bytes = size,

@@ -117,7 +117,7 @@ void configure(void)
 	cu.devices = (uint32_t)number("FAKE_CUDA_DEVICES", 1, MAX_GPUS);
 	cu.memory_bytes = number("FAKE_CUDA_MEMORY", UINT64_C(139) << 30,
 				 INT64_MAX);
-	cu.own_bytes = number("FAKE_CUDA_OWN", GRANULE, INT64_MAX);
+	cu.keep_bytes = number("FAKE_CUDA_KEEP", GRANULE, INT64_MAX);
 	read_take();
 	cu.entries = number("FAKE_CUDA_ENTRIES", 524288, INT64_MAX);
 	cu.hints_from = number("FAKE_CUDA_HINTS_FROM", 0, INT64_MAX);

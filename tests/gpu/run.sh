@@ -8,7 +8,7 @@
 # build directory); make gpu runs all steps
 B=${B:-build}
 passed=0 failed=0 skipped=0
-steps=${*:-layouts table speed rounds peers probe addresses engine pools headroom chain}
+steps=${*:-layouts table full edge speed rounds peers probe addresses engine pools headroom chain}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 kimi=layouts/kimi-k3.1-pro-tp16-dcp16.json
@@ -69,13 +69,11 @@ layouts() {
 	done
 }
 
-# The published failure: another process holds the table but for 3,500
-# entries; one rank unmerged needs 3,838, in mode row 3,232.
-table() {
-	plan none $kimi "$work/none"
-	plan row $kimi "$work/row"
+# fill LEFT: another process holds the table but for LEFT entries, until empty
+fill() {
+	rm -f "$work/hold"
 	mkfifo "$work/hold"
-	"$B/tests/gpu/gpu" fill 3500 <"$work/hold" >"$work/fill" 2>&1 &
+	"$B/tests/gpu/gpu" fill "$1" <"$work/hold" >"$work/fill" 2>&1 &
 	filler=$!
 	exec 9>"$work/hold"
 	for _ in $(seq 120); do
@@ -83,15 +81,82 @@ table() {
 		sleep 1
 	done
 	cat "$work/fill"
-	judge 'unmerged, 3,500 entries free' 3 "$B/kvplan" realize --gpus=0 --ranks=0 "$work/none"
-	grep -q 'the driver.s table of mappings is full' "$work/out" || {
-		echo 'FAIL the failure is not explained'
-		failed=$((failed + 1))
-	}
-	judge 'mode row, 3,500 entries free' 0 "$B/kvplan" realize --gpus=0 --ranks=0 "$work/row"
+}
+
+empty() {
 	exec 9>&-
 	wait $filler
+}
+
+# told TEXT: the last message has it
+told() {
+	grep -qF -e "$1" "$work/out" && return
+	echo "FAIL the message does not say '$1'"
+	failed=$((failed + 1))
+}
+
+# What the last message recommends, planned and started.
+follow() {
+	mode=$(sed -n 's/.*mode \(row\|span\) needs .*/\1/p' "$work/out")
+	tile=$(sed -n 's/.*with tile_granules \([0-9]*\) .*/\1/p' "$work/out")
+	sed "s/\"ranks\"/\"tile_granules\": ${tile:-1}, &/" $kimi >"$work/advised"
+	plan "${mode:-none}" "$work/advised" "$work/plan"
+	judge "as recommended: mode ${mode:-none}, tile_granules ${tile:-1}" 0 \
+		"$B/kvplan" realize --gpus=0 --ranks=0 "$work/plan"
+}
+
+# The published failure: another process holds the table but for some
+# entries; one rank unmerged needs 3,838, in mode row 3,232, in span 3,074.
+table() {
+	plan none $kimi "$work/none"
+	plan row $kimi "$work/row"
+	for left in 3500 3300 2000; do
+		fill $left
+		judge "unmerged, $left entries free" 3 "$B/kvplan" realize --gpus=0 --ranks=0 "$work/none"
+		told "the driver's table of mappings is full"
+		told NV_ERR_INSUFFICIENT_RESOURCES
+		follow
+		[ $left != 3500 ] || judge 'mode row, 3500 entries free' 0 \
+			"$B/kvplan" realize --gpus=0 --ranks=0 "$work/row"
+		empty
+	done
 	judge 'unmerged, all given back' 0 "$B/kvplan" realize --gpus=0 --ranks=0 "$work/none"
+}
+
+# A plan that takes the whole card but 2 MiB and more entries than are free:
+# counted as static_entries it is the table; uncounted it may be either.
+full() {
+	"$B/kvplan" import -q --tp=1 --kv-dtype=bf16 --execution-rows=8 \
+		-o "$work/open" tests/import/configs/kimi-linear-48b-a3b.json
+	fill 100000
+	nvidia-smi -i 0 --query-gpu=memory.free --format=csv,noheader
+	"$B/kvplan" size --gpus=0 --memory-limit=-2M -o "$work/geometry" \
+		"$work/open" >"$work/sizing" 2>&1
+	for others in 0 424418; do
+		sed "s/\"static_entries\":0/\"static_entries\":$others/" \
+			"$work/geometry" >"$work/counted"
+		plan none "$work/counted" "$work/plan"
+		judge "a full card and a full table, $others counted" 3 \
+			"$B/kvplan" realize --gpus=0 --warn=entry-limit "$work/plan"
+		told NV_ERR_INSUFFICIENT_RESOURCES
+	done
+	told "the driver's table of mappings is full"
+	nvidia-smi -i 0 --query-gpu=memory.free --format=csv,noheader
+	empty
+	sed 's/"page_tokens"/"arena_address": 140737488355328, &/' $kimi \
+		>"$work/far"
+	plan row "$work/far" "$work/plan"
+	judge 'an arena where addresses end' 1 "$B/kvplan" realize --gpus=0 \
+		--ranks=0 "$work/plan"
+	told '(2^47)'
+	plan row $kimi "$work/plan"
+	judge 'a closed standard output' 3 sh -c '"$0" realize --gpus=0 \
+		--ranks=0 --check=full "$1" 2>&1 >&-' "$B/kvplan" "$work/plan"
+}
+
+# What the driver keeps of a full card.
+edge() {
+	judge 'a card filled to the last byte' 0 "${PYTHON:-python3}" tests/gpu/edge.py
 }
 
 # Against a bare loop of the same driver calls, and the check's rate.

@@ -49,7 +49,7 @@ in_order()
 	done
 }
 
-# --- what the driver takes for itself ---
+# --- what the driver keeps free ---
 
 # full MODEL LIMIT MEMORY: size by a card of so much memory, plan, realize.
 # What size warns of is refused, and what it does not warn of starts.
@@ -67,7 +67,7 @@ full()
 		realize "$what: warned" 1 "$tmp/full.json" --gpus
 		left=$(jq .headroom.free_bytes "$tmp/sized")
 		same "$what: both numbers" "$(tr -d , <"$tmp/sizing" | sed -n \
-			's/.*warning: \([0-9]*\) bytes are left the driver takes \([0-9]*\) .*/\1 2097152/p')" \
+			's/.*warning: \([0-9]*\) bytes are left the driver keeps \([0-9]*\) .*/\1 2097152/p')" \
 			"$left $(sed -n 's/.* with the \([0-9]*\) that the driver .*/\1/p' "$tmp/err")"
 		says "$what" "GPU 0 has $3 free, $((2097152 - left)) too few" \
 			"(kvplan size --memory-limit=-2M)"
@@ -95,26 +95,27 @@ full_cards()
 		[ $refused -ge 3 ] && [ $started -ge 7 ] && pass ||
 			fail "$model: $refused refused, $started started"
 	done
-	# Few chunks: the driver was seen to take nothing.
+	# One chunk is no other case.
 	export FAKE_CUDA_MEMORY=104857600
 	echo '{"format": "kvplan/geometry/1", "name": "few", "page_tokens": 1,
 		"execution_rows": 0, "ranks": 1, "dcp_group_size": 1,
 		"row_bytes": 4096, "planes":
-		[{"name": "kv", "count": 50, "bytes_per_page": 2097152}]}' \
+		[{"name": "kv", "bytes_per_page": 2097152}]}' \
 		>"$tmp/few"
-	LD_LIBRARY_PATH=$B/fake "$kvplan" size --gpus --snapshots=0 \
-		-o "$tmp/sized" "$tmp/few" >"$tmp/out" 2>"$tmp/err"
-	same "few chunks: no warning" '' "$(grep leaves "$tmp/err")"
-	plan few row "$tmp/sized"
-	realize "few chunks" 0 "$tmp/few.json" --gpus
+	refused=0 started=0
+	for limit in -0G -1M -2M; do
+		full few $limit 104857600
+	done
+	# A page less than 1 MiB would need leaves 2 MiB.
+	same "one chunk: refused and started" "1 2" "$refused $started"
 	unset FAKE_CUDA_MEMORY
 	# Where pages are asked for, a limit would leave too little for them.
 	used=$("$kvplan" size --pages=480 --json "$tmp/kimi" 2>"$tmp/err" |
 		jq '.[0].used_bytes')
 	"$kvplan" size --free="$((used + 5))B" --pages=480 "$tmp/kimi" \
 		>"$tmp/out" 2>"$tmp/err"
-	says "so many pages" "warning: 5 bytes are left, the driver takes \
-2,097,152 for itself" "fewer pages leave more"
+	says "so many pages" "warning: 5 bytes are left, the driver keeps \
+2,097,152 free" "fewer pages leave more"
 }
 
 # --- an address space that no GPU has ---
@@ -261,7 +262,7 @@ everything_on_gpus()
 		"$tmp/kimi.json" --gpus
 	in_order "all of it, GPUs" "mode none needs 525077 of 520192" \
 		"; mode row needs 442,661 of 520,192; also: rank 0 needs \
-$((bytes + 2097152)) bytes with the 2097152 that the driver takes for itself, \
+$((bytes + 2097152)) bytes with the 2097152 that the driver keeps free, \
 GPU 0 has $((bytes - 5)) free, 2097157 too few; free memory there or plan \
 fewer pages; too few as well: rank 1 has $((bytes - 5)), rank 2 has" \
 		" more; also: rank 5 (GPU 5) reads the KV of rank 3 (GPU 3)" \

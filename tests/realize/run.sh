@@ -539,7 +539,7 @@ standin_refusals()
 	run "no peer access where none reads" 0 --gpus "$tmp/nostatic.json"
 	unset FAKE_CUDA_NO_PEER
 	need=$(jq '(.chunks | map(.bytes) | add) + .dedicated_bytes +
-		   16777216' "$tmp/example.row.json")
+		   16777216 + 2097152' "$tmp/example.row.json")
 	export FAKE_CUDA_MEMORY
 	FAKE_CUDA_MEMORY=$((need - 1))
 	run "a byte too little memory" 1 --gpus "$tmp/example.row.json"

@@ -77,7 +77,7 @@ published()
 	plan none none $kimi
 	bytes=$(need "$tmp/none.json")
 	export FAKE_CUDA_DEVICES=16 FAKE_CUDA_ENTRIES_USED=2869 FAKE_CUDA_MEMORY
-	for left in $((4300000000 - bytes)) $((2 * driver)); do
+	for left in $((4300000000 - bytes)) $driver; do
 		FAKE_CUDA_MEMORY=$((bytes + left))
 		run "published, $left left" 3 "$tmp/none.json" \
 			--warn=entry-limit
@@ -88,18 +88,20 @@ its 524288 entries are counted, this call asks for 1 more" \
 		hides "published, $left left" "memory is short" \
 			"memory may be short"
 	done
-	# The driver's own memory is taken by then: both are possible.
-	for left in $driver $((2 * driver - 1)); do
-		FAKE_CUDA_MEMORY=$((bytes + left))
-		run "published, $left left" 3 "$tmp/none.json" \
+	# Less than the driver keeps is free by then: both are possible.
+	export FAKE_CUDA_KEEP=0 FAKE_CUDA_TAKE
+	for taken in 1 $driver; do
+		FAKE_CUDA_MEMORY=$((bytes + driver)) FAKE_CUDA_TAKE=$taken:1
+		run "published, $taken taken" 3 "$tmp/none.json" \
 			--warn=entry-limit
-		says "published, $left left" "$full: 524288 of its 524288 \
+		says "published, $taken taken" "$full: 524288 of its 524288 \
 entries are counted, this call asks for 1 more; memory may be short as well: \
-rank 0 has $((left - driver)) bytes free, the driver takes up to $driver for \
-itself" "mode row needs 442,661 of 520,192"
-		hides "published, $left left" "memory is free"
+rank 0 has $((driver - taken)) bytes free, of which the driver keeps $driver" \
+			"mode row needs 442,661 of 520,192"
+		hides "published, $taken taken" "memory is free"
 	done
-	unset FAKE_CUDA_ENTRIES_USED FAKE_CUDA_MEMORY
+	unset FAKE_CUDA_ENTRIES_USED FAKE_CUDA_MEMORY FAKE_CUDA_KEEP \
+		FAKE_CUDA_TAKE
 }
 
 # Others on the node hold the table, which nobody counted.
@@ -111,10 +113,12 @@ held_by_others()
 	says "held by others" "memory is free, $full: 288 of its 524288 \
 entries are counted" "the plan needs 392 of 520,192, so others on this node \
 hold the rest"
-	FAKE_CUDA_MEMORY=$(($(need "$tmp/example.json") + driver - 1)) \
+	# Taken after preflight, from the driver's own.
+	FAKE_CUDA_MEMORY=$(($(need "$tmp/example.json") + driver)) \
+		FAKE_CUDA_TAKE=1:1 FAKE_CUDA_KEEP=0 \
 		run "held by others, memory full" 3 "$tmp/example.json"
 	says "held by others, memory full" "memory is short: rank 2 has \
-$((driver - 1)) bytes free, the driver takes up to $driver for itself; or \
+$((driver - 1)) bytes free, of which the driver keeps $driver; or \
 others on this node fill the driver's table of mappings ($word then): 288 of \
 its 524288 entries are counted"
 	hides "held by others, memory full" "memory is free" "$full"
@@ -129,8 +133,8 @@ memory_short()
 	FAKE_CUDA_MEMORY=$((bytes + driver)) FAKE_CUDA_TAKE=1:1900 \
 		run "a byte taken since preflight" 3 "$tmp/none.json" --ranks=0
 	says "a byte taken since preflight" "cuMemCreate" "memory is short: \
-180355072 bytes are asked for, GPU 0 has $((180355072 + driver - 1)) free, and \
-the driver takes up to $driver for itself" "; free bytes: rank 0 "
+180355072 bytes are asked for, GPU 0 has $((180355072 + driver - 1)) free, of \
+which the driver keeps $driver" "; free bytes: rank 0 "
 	hides "a byte taken since preflight" "table of mappings"
 	FAKE_CUDA_TAKE=300000000000:1000 run "all taken since preflight" 3 \
 		"$tmp/none.json" --ranks=0
