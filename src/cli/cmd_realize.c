@@ -35,7 +35,8 @@ static const struct opt opts[OPTS] = {
 		    "write every state and call to FILE, one JSON per line" },
 	[HOLD] = { 0, "hold", NULL, false,
 		   "keep everything until SIGINT or SIGTERM" },
-	[WARN] = { 0, "warn", "RULE", false, "findings of an advisory RULE are warnings" },
+	[WARN] = { 0, "warn", "RULE", false,
+		   "findings of entry-limit, bound or headroom are warnings" },
 	[JSON] = { 0, "json", NULL, false,
 		   "print capacities and access records as JSON" },
 	[HELP] = OPT_HELP,
@@ -83,6 +84,31 @@ static bool verdict_is_good(const struct kvp_verdict *verdict)
 			"error" : "warning", text);
 	}
 	return kvp_verdict_ok(verdict);
+}
+
+/* The plan is not realized; could --warn change that? */
+static void tell_unverified(const struct kvp_verdict *verdict,
+			    const char *path)
+{
+	char options[128] = "";
+	size_t count, used = 0, i;
+	unsigned seen = 0;
+	const struct kvp_finding *f = kvp_verdict_findings(verdict, &count);
+
+	for (i = 0; i < count; i++) {
+		if (f[i].severity != KVP_ERROR || seen >> f[i].rule & 1)
+			continue;
+		if (!kvp_rule_is_advisory(f[i].rule))
+			break;
+		seen |= 1u << f[i].rule;
+		used += (size_t)snprintf(options + used,
+			sizeof(options) - used, " --warn=%s",
+			kvp_rule_name(f[i].rule));
+	}
+	out_usage_error("%s: the plan is not verified, nothing was touched%s%s",
+			kvp_file_label(path), i < count ? "" :
+			"; it can be realized all the same with",
+			i < count ? "" : options);
 }
 
 /* "A-B" or "A". */
@@ -151,10 +177,9 @@ static int set_warn(struct realize_settings *s, const char *value)
 	list_advisory(names, sizeof(names));
 	if (!kvp_rule_is_advisory(rule))
 		return out_usage_error("--warn=%s: a plan that breaks this "
-			"rule has wrong mappings or false numbers and is not "
-			"realized; realize lowers only %s. kvplan verify "
-			"--warn=%s judges the other rules", value, names,
-			value);
+			"rule has wrong mappings or false numbers and is never "
+			"realized; only these rules can be lowered here: %s",
+			value, names);
 	s->rules.severity[rule] = KVP_WARNING;
 	if (rule == KVP_RULE_ENTRY_LIMIT)
 		s->options.over_limit = true;
@@ -308,8 +333,7 @@ static int realize_one(struct realize_settings *s, const char *path)
 	if (code) {
 		exit = out_error(&err);
 	} else if (!verdict_is_good(verdict)) {
-		out_usage_error("%s: the plan is not verified, nothing was "
-				"touched", kvp_file_label(path));
+		tell_unverified(verdict, path);
 		exit = KVP_EXIT_NO;
 	} else if (!has_ranks(&plan, s)) {
 		exit = KVP_EXIT_INPUT;

@@ -208,8 +208,13 @@ lowered_rules()
 		fi
 		run "lowered, $rule" "$exit" "$@" --ranks=0-1 \
 			--warn="$rule" "$plan"
+		[ "$exit" != 0 ] || [ "$rule" = entry-limit ] || {
+			run "not lowered, $rule" 1 "$@" --ranks=0-1 "$plan"
+			says "not lowered, $rule" "nothing was touched; it \
+can be realized all the same with --warn=$rule"
+		}
 		[ "$exit" = 2 ] && says "lowered, $rule" "--warn=$rule: " \
-			"realize lowers only entry-limit, bound, headroom, address-space"
+			"only these rules can be lowered here: entry-limit, bound, headroom, address-space"
 	done
 	gpus=
 	run "lowered, two rules" 2 "$@" --warn=bound --warn=access "$plan"
