@@ -171,7 +171,8 @@ int kvp_geometry_read_unsized(struct kvp_geometry *g, const char *source,
 /*
  * Write the normalized geometry as JSON, one plane, one rank, one recorded
  * chunk to a line.  *text is zero-terminated, *len does not count the zero;
- * give it back with free().  On failure *text is NULL.  Errors: KVP_ENOMEM.
+ * give it back with free().  On failure *text is NULL.  Errors: KVP_EINPUT for
+ * an importer mode or importers that are none; KVP_ENOMEM.
  */
 int kvp_geometry_write(const struct kvp_geometry *g, char **text, size_t *len,
 		       struct kvp_error *err);

@@ -32,10 +32,11 @@ extern "C" {
 #define KVP_LIMITS_ANSWER_MAX 63
 
 /*
- * Addresses end here for GPUs: the driver reserves none beyond (measured on
- * x86-64, driver 580), and all ranks of one process share those below.
+ * Addresses of a process end here, a page below 2^47, on x86-64 with page
+ * tables of four levels; the driver reserves none beyond (measured, driver
+ * 580), and all ranks of one process share those below.
  */
-#define KVP_ADDRESS_END (UINT64_C(1) << 47)
+#define KVP_ADDRESS_END ((UINT64_C(1) << 47) - 4096)
 
 /*
  * What the driver keeps free of a GPU's memory: it makes no allocation that

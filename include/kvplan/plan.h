@@ -104,8 +104,8 @@ int kvp_plan_read(struct kvp_plan *plan, const char *source, const char *text,
  * Write a plan as JSON, one chunk, one row, one rank to a line.  *text is
  * zero-terminated, *len does not count the zero; give it back with free().
  * On failure *text is NULL.  A plan that is wrong is written as it is; only
- * what has no JSON is refused.  Errors: KVP_EINPUT for a mode that is none
- * and for a row that points beyond the spans; KVP_ENOMEM.
+ * what has no JSON is refused.  Errors: KVP_EINPUT for a mode, importer mode or
+ * importers that are none and for a row that points beyond the spans; KVP_ENOMEM.
  */
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 		   struct kvp_error *err);

@@ -133,6 +133,8 @@ uint64_t kvp_realize_entries(const struct kvp_plan *plan,
  *                    memory, addresses or, on the host, the kernel's limits
  *                    do not suffice, or the addresses are not those of the
  *                    plan; nothing was touched
+ *   KVP_EINPUT       options.check or options.handle_type is none of the
+ *                    enum's
  *   KVP_EENTRIES     preflight: more table entries than the limit
  *   KVP_EFAILED      the alias check found a wrong byte or flag
  *   KVP_ETABLE       out of memory at a grant, with KVP_DRIVER_BYTES free on

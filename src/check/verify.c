@@ -87,8 +87,8 @@ static const struct rule rules[] = {
 	  "most half of what is free",
 	  0, KVP_ERROR, check_rule_headroom },
 	{ "address-space",
-	  "planes, arena and recorded addresses end within the 2^47 bytes that "
-	  "GPUs have addresses for",
+	  "planes, arena and recorded addresses end within the 2^47 - 4096 "
+	  "bytes that GPUs have addresses for",
 	  0, KVP_WARNING, check_rule_address_space },
 };
 

@@ -211,7 +211,7 @@ static void warn_addresses(const struct kvp_plan *plan)
 
 	if (bytes > KVP_ADDRESS_END)
 		out_warning("planes and arena take %s bytes of addresses, no "
-			"GPU has more than %s (2^47): plan fewer pages",
+			"GPU has more than %s (2^47 - 4096): plan fewer pages",
 			N(bytes), N(KVP_ADDRESS_END));
 }
 

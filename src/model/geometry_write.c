@@ -2,6 +2,7 @@
  * Writing the normalized geometry: keys in the order of the format's table,
  * one plane, one rank, one recorded chunk to a line.
  */
+#include "base/error.h"
 #include "model/model.h"
 
 static void member(struct strbuf *b, const char *key)
@@ -85,6 +86,22 @@ static void write_statics(struct strbuf *b, const struct kvp_geometry *g)
 	strbuf_str(b, g->nstatics ? "\n]" : "]");
 }
 
+int geometry_check_enums(const struct kvp_geometry *g, struct kvp_error *err)
+{
+	size_t i;
+
+	if ((unsigned)g->importer_mode > KVP_IMPORT_READWRITE)
+		return kvp_error_set(err, KVP_EINPUT,
+			"importer_mode is %d, which is no mode",
+			(int)g->importer_mode);
+	for (i = 0; i < g->nstatics; i++)
+		if ((unsigned)g->statics[i].importers > KVP_STATIC_ALL)
+			return kvp_error_set(err, KVP_EINPUT,
+				"importers of static item %zu are %d, which "
+				"are none", i, (int)g->statics[i].importers);
+	return KVP_OK;
+}
+
 void geometry_write_to(struct strbuf *b, const struct kvp_geometry *g)
 {
 	strbuf_str(b, "{\n\"format\":\"" KVP_GEOMETRY_FORMAT "\"");
@@ -127,7 +144,11 @@ int kvp_geometry_write(const struct kvp_geometry *g, char **text, size_t *len,
 		       struct kvp_error *err)
 {
 	struct strbuf b = { 0 };
+	int code = geometry_check_enums(g, err);
 
+	*text = NULL;
+	if (code)
+		return code;
 	geometry_write_to(&b, g);
 	strbuf_str(&b, "\n");
 	return strbuf_detach(&b, text, len, err);

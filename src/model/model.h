@@ -76,6 +76,9 @@ int headroom_read(struct kvp_headroom *h, const struct json_at *at,
 void headroom_write(struct strbuf *b, const struct kvp_headroom *h);
 
 /* geometry_write.c: the object, without a line end behind it. */
+/* KVP_EINPUT for an importer mode or importers that are none of the enum's:
+   they have no JSON. */
+int geometry_check_enums(const struct kvp_geometry *g, struct kvp_error *err);
 void geometry_write_to(struct strbuf *b, const struct kvp_geometry *g);
 
 /* limits_json.c: the names in the order of the enums. */

@@ -13,7 +13,8 @@ static inline bool plan_has_ranks(const struct kvp_plan *plan, uint32_t first,
 	uint64_t ranks = plan->geometry.ranks;
 
 	return count && first < ranks && count <= ranks - first &&
-	       plan->naccess == ranks;
+	       plan->naccess == ranks && plan->geometry.ranks_per_node &&
+	       plan->geometry.dcp_group_size;
 }
 
 /* Does a row point into the plan's pool of spans? */

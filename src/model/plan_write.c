@@ -2,6 +2,7 @@
  * Writing a plan: one chunk, one row, one rank to a line, so that a diff
  * between two plans reads.
  */
+#include "base/error.h"
 #include "model/model.h"
 #include "model/plan_view.h"
 
@@ -81,7 +82,7 @@ static int check_writable(const struct kvp_plan *plan, struct kvp_error *err)
 				"rows[%zu]: spans from %zu on, %zu of them: "
 				"the plan has %zu", i, plan->rows[i].first,
 				plan->rows[i].count, plan->nspans);
-	return KVP_OK;
+	return geometry_check_enums(&plan->geometry, err);
 }
 
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,

@@ -60,8 +60,10 @@ static uint64_t rank_addresses(const struct kvp_realization *r)
 /* The first range that ends too far is told in full, others are counted. */
 static void judge_end(struct kvp_error *told, uint64_t *others,
 		      const struct rank *k, const char *name,
-		      uint64_t address, uint64_t bytes)
+		      uint64_t address, uint64_t bytes, uint64_t granularity)
 {
+	uint64_t last = KVP_ADDRESS_END - bytes;
+
 	if (!address || bytes > KVP_ADDRESS_END ||
 	    address <= KVP_ADDRESS_END - bytes)
 		return;
@@ -70,10 +72,10 @@ static void judge_end(struct kvp_error *told, uint64_t *others,
 	else
 		kvp_error_set(told, KVP_EREFUSED,
 			"rank %u: %s is recorded at %llu and ends at %llu, "
-			"addresses end at %llu (2^47); record %llu at most, or "
-			"no address", k->rank, name, ull(address),
+			"addresses end at %llu (2^47 - 4096); record %llu at "
+			"most, or no address", k->rank, name, ull(address),
 			ull(address + bytes), ull(KVP_ADDRESS_END),
-			ull(KVP_ADDRESS_END - bytes));
+			ull(last - last % granularity));
 }
 
 static void check_recorded(const struct kvp_realization *r,
@@ -92,10 +94,12 @@ static void check_recorded(const struct kvp_realization *r,
 				 geometry_of(r)->planes[plane].name);
 			judge_end(told, &others, k, name,
 				  recorded_plane(r, k, plane),
-				  demand_plane_bytes(r, plane));
+				  demand_plane_bytes(r, plane),
+				  geometry_of(r)->granularity);
 		}
 		judge_end(told, &others, k, "the row arena",
-			  recorded_arena(r, k), k->arena_bytes);
+			  recorded_arena(r, k), k->arena_bytes,
+			  geometry_of(r)->granularity);
 	}
 	one = *told;
 	if (others)
@@ -111,7 +115,7 @@ void check_address_space(const struct kvp_realization *r, struct obstacles *o)
 	if (all > KVP_ADDRESS_END)
 		kvp_error_set(&o->kind[OBSTACLE_ADDRESS_SPACE], KVP_EREFUSED,
 			"%u rank%s %llu bytes of addresses, a process has %llu "
-			"(2^47); %s", r->nranks, r->nranks == 1 ?
+			"(2^47 - 4096); %s", r->nranks, r->nranks == 1 ?
 			" needs" : "s need each", ull(each),
 			ull(KVP_ADDRESS_END), each > KVP_ADDRESS_END ?
 			"plan fewer pages" : "realize fewer ranks in one "

@@ -155,15 +155,31 @@ static int check_ranks(const struct kvp_plan *plan,
 		(unsigned long long)plan->geometry.ranks - 1);
 }
 
+static int check_enums(const struct kvp_realize_options *o,
+		       struct kvp_error *err)
+{
+	if ((unsigned)o->check > KVP_CHECK_FULL)
+		return kvp_error_set(err, KVP_EINPUT,
+				     "check is %d, which is no depth",
+				     (int)o->check);
+	if ((unsigned)o->handle_type > KVP_HANDLE_FABRIC)
+		return kvp_error_set(err, KVP_EINPUT,
+				     "handle_type is %d, which is no type",
+				     (int)o->handle_type);
+	return KVP_OK;
+}
+
 int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 		    struct kvp_backend *backend,
 		    const struct kvp_realize_options *options,
 		    struct kvp_error *err)
 {
 	struct kvp_realization *r;
-	int code = check_ranks(plan, options, err);
+	int code = check_enums(options, err);
 
 	*out = NULL;
+	if (!code)
+		code = check_ranks(plan, options, err);
 	if (code)
 		return code;
 	r = calloc(1, sizeof(*r));

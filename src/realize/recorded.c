@@ -16,14 +16,18 @@ static unsigned long long ull(uint64_t value)
 uint64_t recorded_plane(const struct kvp_realization *r, const struct rank *k,
 			size_t plane)
 {
+	const struct kvp_plane *p = &geometry_of(r)->planes[plane];
+
 	return k->recorded ? k->recorded->planes[plane].address :
-			     geometry_of(r)->planes[plane].address;
+	       p->has_address ? p->address : 0;
 }
 
 uint64_t recorded_arena(const struct kvp_realization *r, const struct rank *k)
 {
+	const struct kvp_geometry *g = geometry_of(r);
+
 	return k->recorded ? k->recorded->arena :
-			     geometry_of(r)->arena_address;
+	       g->has_arena_address ? g->arena_address : 0;
 }
 
 static int check_place(const struct kvp_realization *r, const struct rank *k,

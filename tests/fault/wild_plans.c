@@ -178,12 +178,33 @@ static void change_summary(struct gen_rng *r, struct kvp_plan *plan)
 		fewer(r, gen_chance(r, 50) ? &s->nper_rank : &s->nper_node);
 }
 
-static void change_mode(struct gen_rng *r, struct kvp_plan *plan)
+/* Any value, past what the compiler knows of the type. */
+static void change_enum(struct gen_rng *r, void *is)
 {
-	const int modes[] = { 0, 1, 2, 3, 99, -1, INT32_MAX, INT32_MIN };
-	int mode = modes[gen_below(r, sizeof(modes) / sizeof(*modes))];
+	const int values[] = { 0, 1, 2, 3, 99, -1, INT32_MAX, INT32_MIN };
+	int value = values[gen_below(r, sizeof(values) / sizeof(*values))];
 
-	memcpy(&plan->merge, &mode, sizeof(mode));
+	_Static_assert(sizeof(enum kvp_merge) == sizeof(int), "as an int");
+	memcpy(is, &value, sizeof(value));
+}
+
+static void change_switch(struct gen_rng *r, struct kvp_geometry *g)
+{
+	struct kvp_plane *plane = &g->planes[gen_below(r, g->nplanes)];
+
+	switch (gen_below(r, 4)) {
+	case 0:
+		plane->has_address = !plane->has_address;
+		return;
+	case 1:
+		plane->alias = !plane->alias;
+		return;
+	case 2:
+		g->has_arena_address = !g->has_arena_address;
+		return;
+	default:
+		g->has_headroom = !g->has_headroom;
+	}
 }
 
 static void change_geometry(struct gen_rng *r, struct kvp_plan *plan)
@@ -198,12 +219,23 @@ static void change_geometry(struct gen_rng *r, struct kvp_plan *plan)
 		&g->planes[gen_below(r, g->nplanes)].bytes_per_page,
 		&g->planes[gen_below(r, g->nplanes)].address,
 		&g->arena_address,
+		&g->headroom.free_bytes, &g->headroom.cap_bytes,
 	};
 	const size_t count = sizeof(numbers) / sizeof(*numbers);
 
-	switch (gen_below(r, 6)) {
+	switch (gen_below(r, 8)) {
 	case 0:
-		change_ranks(r, &g->imports[gen_below(r, g->ranks)]);
+		change_ranks(r, gen_chance(r, 50) ?
+			     &g->imports[gen_below(r, g->ranks)] :
+			     &g->declared_readers[gen_below(r, g->ranks)]);
+		return;
+	case 4:
+		change_enum(r, g->nstatics && gen_chance(r, 50) ?
+			    (void *)&g->statics[0].importers :
+			    (void *)&g->importer_mode);
+		return;
+	case 5:
+		change_switch(r, g);
 		return;
 	case 1:
 		change_chunk(r, g->base_chunks, g->nbase_chunks);
@@ -234,7 +266,7 @@ static void change_plan(struct gen_rng *r, struct kvp_plan *plan)
 		change_summary(r, plan);
 		return;
 	case 3:
-		change_mode(r, plan);
+		change_enum(r, &plan->merge);
 		return;
 	case 4:
 		if (plan->geometry.ranks)
@@ -266,7 +298,13 @@ static void realize(const struct kvp_plan *plan,
 	};
 	struct kvp_realization *held = NULL;
 	struct kvp_error err = { 0 };
-	int code = kvp_realize(&held, plan, verdict, host, &options, &err);
+	int code;
+
+	if (gen_chance(r, 10))
+		change_enum(r, &options.check);
+	if (gen_chance(r, 10))
+		change_enum(r, &options.handle_type);
+	code = kvp_realize(&held, plan, verdict, host, &options, &err);
 
 	if (!kvp_verdict_is_realizable(verdict) &&
 	    (code != KVP_EREFUSED || events))

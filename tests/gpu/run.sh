@@ -148,7 +148,7 @@ full() {
 	plan row "$work/far" "$work/plan"
 	judge 'an arena where addresses end' 1 "$B/kvplan" realize --gpus=0 \
 		--ranks=0 "$work/plan"
-	told '(2^47)'
+	told '(2^47 - 4096)'
 	plan row $kimi "$work/plan"
 	judge 'a closed standard output' 3 sh -c '"$0" realize --gpus=0 \
 		--ranks=0 --check=full "$1" 2>&1 >&-' "$B/kvplan" "$work/plan"

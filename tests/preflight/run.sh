@@ -124,7 +124,9 @@ huge='{"format": "kvplan/geometry/1", "name": "huge", "page_tokens": 16,
 	"snapshot_rows": 0, "execution_rows": 0, "ranks": 1,
 	"dcp_group_size": 1, "planes":
 	[{"name": "kv", "count": 2, "bytes_per_page": 65536}]}'
-most=140737488355328
+# Addresses end a page below 2^47.
+end=140737488355328
+most=$((end - 4096))
 
 # warned WHAT FINDING FILE: verify and kvcheck warn, and it is verified
 warned()
@@ -144,56 +146,56 @@ warned()
 
 address_space()
 {
-	# 2 * 2^46 bytes are all that there are.
-	echo "$huge" | jq '.pages = 1073741824' >"$tmp/geometry"
+	# 2 * 2^46 bytes are one page too many, so each plane has a granule less.
+	echo "$huge" | jq '.pages = 1073741792' >"$tmp/geometry"
 	plan huge row "$tmp/geometry"
-	same "2^47 bytes: no warning" '' "$(cat "$tmp/planned")"
+	same "all addresses: no warning" '' "$(cat "$tmp/planned")"
 	"$kvplan" verify "$tmp/huge.json" >"$tmp/out" 2>"$tmp/err"
-	same "2^47 bytes: verify" "0 0" "$? $(grep -c warning "$tmp/out")"
+	same "all addresses: verify" "0 0" "$? $(grep -c warning "$tmp/out")"
 	echo "$huge" | jq '.pages = 4016668672' >"$tmp/geometry"
 	plan huge row "$tmp/geometry"
 	same "2 planes of 239 TiB: plan warns" "kvplan: warning: planes and \
 arena take 526,472,796,176,384 bytes of addresses, no GPU has more than \
-140,737,488,355,328 (2^47): plan fewer pages" "$(cat "$tmp/planned")"
+140,737,488,351,232 (2^47 - 4096): plan fewer pages" "$(cat "$tmp/planned")"
 	warned "2 planes of 239 TiB" "plan: planes and arena take bytes of \
 addresses: 526472796176384" "$tmp/huge.json"
 	realize "2 planes of 239 TiB, host" 1 "$tmp/huge.json"
 	says "2 planes of 239 TiB, host" "1 rank needs 526472796176384 bytes \
-of addresses, a process has $most (2^47); plan fewer pages"
+of addresses, a process has $most (2^47 - 4096); plan fewer pages"
 	"$kvplan" size --free=400TiB "$tmp/geometry" >"$tmp/out" 2>"$tmp/err"
 	same "size of 400 TiB" 0 $?
 	says "size of 400 TiB" "warning: planes and arena take \
 439,804,651,110,400 bytes of addresses, no GPU has more than $(echo \
-		140,737,488,355,328) (2^47)"
+		140,737,488,351,232) (2^47 - 4096)"
 	# Rows count as well: the arena is as long as a plane here.
 	echo "$huge" | jq '.pages = 1073741824 | .row_bytes = 1099511627776 |
 		.snapshot_rows = 1 | .tile_granules = 4194304' \
 		>"$tmp/geometry"
 	plan rows row "$tmp/geometry"
 	warned "with an arena" "plan: planes and arena take bytes of \
-addresses: $((most + 8796093022208))" "$tmp/rows.json"
+addresses: $((end + 8796093022208))" "$tmp/rows.json"
 }
 
 recorded()
 {
 	# draft: 18 MiB, the last place it can have, and a granule behind.
-	last=$((most - 18 * 1048576))
+	last=$((end - 20 * 1048576))
 	plan last row layouts/example.json ".planes[2].address = $last"
 	plan far row layouts/example.json \
 		".planes[2].address = $((last + 2097152))"
 	"$kvplan" verify "$tmp/last.json" >"$tmp/out" 2>"$tmp/err"
 	same "the last address" "0 0" "$? $(grep -c warning "$tmp/out")"
 	warned "behind the last address" \
-		"planes[5]: is recorded to end at $((most + 2097152))" \
+		"planes[5]: is recorded to end at $end" \
 		"$tmp/far.json"
 	plan arena row layouts/example.json \
-		".arena_address = $((most - 2097152))"
+		".arena_address = $((end - 2097152))"
 	warned "an arena behind it" "plan: arena is recorded to end at \
-$((most + 39 * 2097152))" "$tmp/arena.json"
+$((end + 39 * 2097152))" "$tmp/arena.json"
 	realize "behind the last address, host" 1 "$tmp/far.json" --ranks=0
 	says "behind the last address, host" "rank 0: plane draft is recorded \
-at $((last + 2097152)) and ends at $((most + 2097152)), addresses end at \
-$most (2^47); record $last at most, or no address"
+at $((last + 2097152)) and ends at $end, addresses end at \
+$most (2^47 - 4096); record $last at most, or no address"
 	[ "$fake" ] || return
 	export FAKE_CUDA_DEVICES=4
 	realize "behind the last address" 1 "$tmp/far.json" --gpus --ranks=0
@@ -204,7 +206,7 @@ $most (2^47); record $last at most, or no address"
 	plan none row layouts/example.json
 	realize "publish" 0 "$tmp/none.json" --gpus --publish="$tmp/published"
 	jq ".ranks[2].planes[5].address = $((last + 2097152)) |
-	    .ranks[3].arena.address = $most" "$tmp/published" >"$tmp/moved"
+	    .ranks[3].arena.address = $end" "$tmp/published" >"$tmp/moved"
 	realize "published too far" 1 "$tmp/none.json" --gpus \
 		--addresses="$tmp/moved"
 	says "published too far" "rank 2: plane draft is recorded at" \

@@ -655,15 +655,15 @@ START_TEST(more_addresses_than_there_are_are_refused)
 		"row_bytes=;row_stride=;planes=[{'name':'a','count':2,"
 		"'bytes_per_page':4096}]", KVP_MERGE_ROW, 3);
 	rig_refused(&rig, KVP_EREFUSED, "3 ranks need each 70368744177664 "
-		    "bytes of addresses, a process has 140737488355328 (2^47);"
-		    " realize fewer ranks in one process");
+		    "bytes of addresses, a process has 140737488351232 "
+		    "(2^47 - 4096); realize fewer ranks in one process");
 	rig_release(&rig);
 	rig_new(&rig, "pages=34359738369;snapshot_rows=0;execution_rows=0;"
 		"row_bytes=;row_stride=;planes=[{'name':'a',"
 		"'bytes_per_page':4096}]", KVP_MERGE_ROW, 1);
 	rig_refused(&rig, KVP_EREFUSED, "1 rank needs 140737488359424 bytes of "
-		    "addresses, a process has 140737488355328 (2^47); plan "
-		    "fewer pages");
+		    "addresses, a process has 140737488351232 (2^47 - "
+		    "4096); plan fewer pages");
 	rig_release(&rig);
 }
 END_TEST
@@ -673,20 +673,20 @@ static const struct {
 	const char *changes, *text;
 } ends_47[] = {
 	{ "planes=[{'name':'a','bytes_per_page':4096,'address':"
-	  "140737488330752},{'name':'b','count':2,'bytes_per_page':4096}];"
-	  "arena_address=140737488289792", NULL },
+	  "140737488326656},{'name':'b','count':2,'bytes_per_page':4096}];"
+	  "arena_address=140737488285696", NULL },
 	{ "planes=[{'name':'a','bytes_per_page':4096,'address':"
 	  "140737488334848},{'name':'b','count':2,'bytes_per_page':4096}]",
 	  "rank 0: plane a is recorded at 140737488334848 and ends at "
-	  "140737488359424, addresses end at 140737488355328 (2^47); record "
-	  "140737488330752 at most, or no address" },
+	  "140737488359424, addresses end at 140737488351232 (2^47 - 4096); "
+	  "record 140737488326656 at most, or no address" },
 	{ "arena_address=140737488318464", "rank 0: the row arena is recorded "
 	  "at 140737488318464 and ends at 140737488359424" },
 	{ "planes=[{'name':'a','bytes_per_page':4096,'address':"
 	  "140737488355328},{'name':'b','bytes_per_page':4096,'address':"
 	  "9007199254736896},{'name':'c','bytes_per_page':4096}];"
 	  "arena_address=9007199254654976",
-	  "record 140737488330752 at most, or no address; so do 2 more" },
+	  "record 140737488326656 at most, or no address; so do 2 more" },
 };
 #define ENDS_47 (sizeof(ends_47) / sizeof(*ends_47))
 
