@@ -77,20 +77,37 @@ static int time_batch(struct probe *p, uint64_t n, uint32_t readers,
 	return rc;
 }
 
+/*
+ * A table that is nearly full has no room for a whole batch: a smaller one is
+ * timed then, *n allocations.
+ */
+static int time_fitting(struct probe *p, uint64_t *n, uint32_t readers,
+			struct batch *t, struct kvp_error *err)
+{
+	int rc = time_batch(p, *n, readers, t, err);
+
+	while (rc == KVP_EEXHAUSTED && *n > 1) {
+		*n = u64_ceil_div(*n, 8);
+		rc = time_batch(p, *n, readers, t, err);
+	}
+	return rc;
+}
+
 int probe_costs(struct probe *p, struct kvp_error *err)
 {
-	uint64_t *ns = p->limits->cost_ns, free_bytes = 0, n;
+	uint64_t *ns = p->limits->cost_ns, free_bytes = 0, n, warm;
 	struct kvp_backend *b = &p->c->base;
 	struct batch one = { 0 }, two = { 0 };
 	int rc = b->ops->memory(b, p->owner, &free_bytes, err);
 
 	n = u64_max(1, u64_min(TIMED, free_bytes / 4 / probe_granularity(p)));
+	warm = u64_min(n, WARMING);
 	if (!rc)
-		rc = time_batch(p, u64_min(n, WARMING), 1, &one, err);
+		rc = time_fitting(p, &warm, 1, &one, err);
 	if (!rc)
-		rc = time_batch(p, n, 1, &one, err);
+		rc = time_fitting(p, &n, 1, &one, err);
 	if (!rc && p->has_peer)
-		rc = time_batch(p, n, 2, &two, err);
+		rc = time_fitting(p, &n, 2, &two, err);
 	ns[KVP_COST_CREATE] = one.create_ns;
 	ns[KVP_COST_MAP] = one.map_ns;
 	ns[KVP_COST_GRANT] = one.grant_ns;

@@ -76,11 +76,29 @@ CUresult hold_set_access(struct probe *p, uint64_t i, uint32_t readers)
 				      p->hold.each, desc, readers);
 }
 
+/* A grant takes table entries and no memory. */
+static int explain_full(struct probe *p, int code, struct kvp_error *err)
+{
+	uint64_t bytes = 0;
+
+	if (code != KVP_EEXHAUSTED ||
+	    p->c->base.ops->memory(&p->c->base, p->owner, &bytes, NULL))
+		return code;
+	return kvp_error_wrap(err, code, "%s, %llu bytes free: the driver's "
+			      "table of mappings is full "
+			      "(NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the "
+			      "kernel log); end what else holds entries on "
+			      "this node", p->limits->devices[p->owner].label,
+			      (unsigned long long)bytes);
+}
+
 int hold_grant(struct probe *p, uint64_t i, uint32_t readers,
 	       struct kvp_error *err)
 {
-	return cuda_api_result(&p->c->api, "cuMemSetAccess",
-			       hold_set_access(p, i, readers), err);
+	int rc = cuda_api_result(&p->c->api, "cuMemSetAccess",
+				 hold_set_access(p, i, readers), err);
+
+	return explain_full(p, rc, err);
 }
 
 void hold_unmap_range(struct probe *p, uint64_t address, uint64_t bytes,

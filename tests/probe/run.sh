@@ -88,8 +88,8 @@ findings()
 		'[.devices[].label]'
 	query "no pair: read-only" null "$tmp/out" .abilities.read_only_peers
 	gpus=1
-	FAKE_CUDA_MEMORY=8388608 probe "little memory" 0 --gpus
-	FAKE_CUDA_MEMORY=6291456 probe "too little memory" 3 --gpus
+	FAKE_CUDA_MEMORY=10485760 probe "little memory" 0 --gpus
+	FAKE_CUDA_MEMORY=8388608 probe "too little memory" 3 --gpus
 	says "too little memory" "cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY"
 }
 
@@ -116,6 +116,14 @@ counts()
 	probe "count in words" 0 --gpus --entries
 	says "count in words" "free table entries on this node: 4,590"
 	FAKE_CUDA_ENTRIES=410 probe "a full table" 3 --gpus --entries
+	says "a full table" "GPU 0, " " bytes free: the driver's table of \
+mappings is full (NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the kernel log)"
+	for free in 2 100 600; do
+		FAKE_CUDA_ENTRIES=$((410 + free)) probe "a table nearly full" \
+			0 --gpus --entries --json
+		query "a table nearly full" "{\"free\":$free,\"exact\":true}" \
+			"$tmp/out" .entries
+	done
 	FAKE_CUDA_MEMORY=16777216 probe "little memory" 3 --gpus --entries
 	says "little memory" "too few to tell a full table from full memory"
 	unset FAKE_CUDA_ENTRIES
