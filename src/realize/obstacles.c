@@ -4,10 +4,10 @@
 #include "realize/obstacles.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/error.h"
-#include "base/text_list.h"
 #include "base/u64.h"
 #include "realize/backend_host.h"
 
@@ -19,22 +19,46 @@ static unsigned long long ull(uint64_t value)
 	return value;
 }
 
+/* For those that there is no room for. */
+static const char *const names[OBSTACLES] = {
+	[OBSTACLE_ENTRIES] = "table entries", [OBSTACLE_MEMORY] = "memory",
+	[OBSTACLE_ADDRESS_SPACE] = "address space",
+	[OBSTACLE_RECORDED] = "recorded addresses",
+	[OBSTACLE_PEERS] = "peer access",
+	[OBSTACLE_GRANULARITY] = "granularity", [OBSTACLE_LIMITS] = "limits",
+	[OBSTACLE_MAPS] = "kernel maps",
+	[OBSTACLE_DESCRIPTORS] = "descriptors",
+};
+
 int obstacles_tell(const struct obstacles *o, struct kvp_error *err)
 {
-	const struct kvp_error *first = NULL;
-	char text[KVP_ERROR_MAX];
-	struct text_list list;
-	size_t i;
+	/* All names with what stands between and before them. */
+	enum { NAMES = 160 };
+	char text[KVP_ERROR_MAX] = "", without[NAMES] = "";
+	size_t used = 0, left = 0, len, i;
+	int code = KVP_OK;
 
-	text_list_begin(&list, text, sizeof(text), OBSTACLES_ALSO);
 	for (i = 0; i < OBSTACLES; i++) {
 		if (!o->kind[i].code)
 			continue;
-		first = first ? first : &o->kind[i];
-		text_list_add(&list, 1, "%s", o->kind[i].text);
+		code = code ? code : o->kind[i].code;
+		len = strlen(o->kind[i].text) + strlen(OBSTACLES_ALSO);
+		if (!used)
+			used = (size_t)snprintf(text, sizeof(text) - NAMES,
+						"%s", o->kind[i].text);
+		else if (used + len < sizeof(text) - NAMES)
+			used += (size_t)snprintf(text + used,
+				sizeof(text) - used, OBSTACLES_ALSO "%s",
+				o->kind[i].text);
+		else
+			left += (size_t)snprintf(without + left, NAMES - left,
+				"%s%s", left ? ", " : "", names[i]);
 	}
-	text_list_end(&list);
-	return first ? kvp_error_set(err, first->code, "%s", text) : KVP_OK;
+	used = u64_min(used, sizeof(text) - NAMES - 1);
+	if (left)
+		snprintf(text + used, sizeof(text) - used, OBSTACLES_ALSO
+			 "%s (no room to say more)", without);
+	return code ? kvp_error_set(err, code, "%s", text) : KVP_OK;
 }
 
 /* --- addresses --- */
@@ -103,7 +127,8 @@ static void check_recorded(const struct kvp_realization *r,
 	}
 	one = *told;
 	if (others)
-		kvp_error_set(told, one.code, "%s; so do %llu more", one.text,
+		kvp_error_set(told, one.code, "%s; %llu more end too far",
+			      one.text,
 			      ull(others));
 }
 

@@ -210,7 +210,7 @@ $most (2^47 - 4096); record $last at most, or no address"
 	realize "published too far" 1 "$tmp/none.json" --gpus \
 		--addresses="$tmp/moved"
 	says "published too far" "rank 2: plane draft is recorded at" \
-		"record $last at most, or no address; so do 1 more"
+		"record $last at most, or no address; 1 more end too far"
 }
 
 # --- all that stands in the way ---

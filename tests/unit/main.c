@@ -20,7 +20,7 @@ int main(void)
 		backend_host_suite, host_pool_suite, backend_fault_suite,
 		owners_suite,
 		limits_suite, probe_suite,
-		realize_suite, addresses_suite,
+		realize_suite, obstacles_suite, addresses_suite,
 		card_suite, alloc_cache_suite, decode_suite,
 		headroom_suite, bytes_suite, unsized_suite,
 		size_suite, size_random_suite,

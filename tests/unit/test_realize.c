@@ -686,7 +686,7 @@ static const struct {
 	  "140737488355328},{'name':'b','bytes_per_page':4096,'address':"
 	  "9007199254736896},{'name':'c','bytes_per_page':4096}];"
 	  "arena_address=9007199254654976",
-	  "record 140737488326656 at most, or no address; so do 2 more" },
+	  "record 140737488326656 at most, or no address; 2 more end too far" },
 };
 #define ENDS_47 (sizeof(ends_47) / sizeof(*ends_47))
 

@@ -36,6 +36,7 @@ Suite *owners_suite(void);
 Suite *limits_suite(void);
 Suite *probe_suite(void);
 Suite *realize_suite(void);
+Suite *obstacles_suite(void);
 Suite *addresses_suite(void);
 Suite *card_suite(void);
 Suite *alloc_cache_suite(void);
