@@ -123,7 +123,7 @@ static int check_files(const struct settings *s)
 		{ .path = s->limits_path, .what = "the file of --limits" },
 	};
 
-	return files_check(files, sizeof(files) / sizeof(*files));
+	return files_check(files, sizeof(files) / sizeof(*files), false);
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -150,7 +150,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (s.options.max_entries && !s.options.entries)
 		return out_usage_error("--max bounds --entries; give both");
 	s.json = s.json || (s.output && !strcmp(s.output, "-"));
-	return probe(&s);
+	exit = files_check(&(struct run_file){ .path = s.output,
+			   .option = "-o ", .output = true }, 1, true);
+	return exit ? exit : probe(&s);
 }
 
 const struct command cmd_probe = {

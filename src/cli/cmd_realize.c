@@ -310,7 +310,7 @@ static int check_files(const struct realize_settings *s, const char *plan)
 		  .replaced_by = "--publish=" },
 	};
 
-	return files_check(files, sizeof(files) / sizeof(*files));
+	return files_check(files, sizeof(files) / sizeof(*files), true);
 }
 
 static int realize_one(struct realize_settings *s, const char *path)

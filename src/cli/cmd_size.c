@@ -162,7 +162,7 @@ static int check_files(const struct size_settings *s)
 		{ .path = s->input, .what = "the geometry" },
 	};
 
-	return files_check(files, sizeof(files) / sizeof(*files));
+	return files_check(files, sizeof(files) / sizeof(*files), true);
 }
 
 /* Options that contradict or lack another one. */

@@ -112,10 +112,41 @@ static bool clash(const struct run_file *output, const struct run_file *other)
 	return are_same(output->path, other->path);
 }
 
-int files_check(const struct run_file *files, size_t count)
+/* What is printed goes to a file too, if a shell has put one there. */
+static const char *printed_to(const char *path, bool answers)
 {
+	static const char *const names[] = {
+		[STDOUT_FILENO] = "the standard output",
+		[STDERR_FILENO] = "the standard error",
+	};
+	struct target t;
+	struct stat st;
+	int fd;
+
+	if (!path || !strcmp(path, "-") || !find_target(path, &t) || *t.last)
+		return NULL;
+	for (fd = answers ? STDOUT_FILENO : STDERR_FILENO;
+	     fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		    st.st_dev == t.device && st.st_ino == t.inode)
+			return names[fd];
+	return NULL;
+}
+
+int files_check(const struct run_file *files, size_t count, bool answers)
+{
+	const char *printed;
 	size_t i, j;
 
+	for (i = 0; i < count; i++) {
+		printed = files[i].output ?
+			  printed_to(files[i].path, answers) : NULL;
+		if (printed)
+			return out_usage_error("%s%s: is %s too; give it a "
+					       "file of its own",
+					       files[i].option, files[i].path,
+					       printed);
+	}
 	for (i = 0; i < count; i++)
 		for (j = 0; files[i].output && j < count; j++)
 			if (i != j && clash(&files[i], &files[j]))

@@ -24,10 +24,11 @@ struct run_file {
  * No output may be an input or another output.  Paths are compared by what
  * they lead to: the same file or, where it is not there yet, the same name
  * in the same directory, through symbolic links also where they lead
- * nowhere.  Pipes and devices are never the same.  KVP_EXIT_YES or, after a
+ * nowhere.  The standard error, and the standard output of a command that
+ * answers there beside its files, are outputs as well where they are files.  Pipes and devices are never the same.  KVP_EXIT_YES or, after a
  * message, KVP_EXIT_INPUT.
  */
-int files_check(const struct run_file *files, size_t count);
+int files_check(const struct run_file *files, size_t count, bool answers);
 
 /* kvp_file_write() and kvp_file_begin(); a signal that ends the process
    leaves no file beside the target. */

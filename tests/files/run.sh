@@ -155,6 +155,35 @@ allowed()
 	[ $code -eq 0 ] && pass || fail "$what: exit $code: $(cat "$tmp/err")"
 }
 
+# printed WHAT REDIRECTION ARG...: an output that is printed to as well
+printed()
+{
+	what=$1 to=$2
+	shift 2
+	fresh
+	(cd "$tmp/here" && eval '"$B/kvplan" "$@"' "$to") >"$tmp/out" \
+		2>"$tmp/err" </dev/null
+	same "printed to: $what, $to" 2 $?
+}
+
+for to in '>x' '>>./x' '2>x'; do
+	printed "realize --trace" "$to" realize --ranks=0 --trace=x "$tmp/plan.in"
+	printed "realize --publish" "$to" realize --ranks=0 --publish=sub/../x \
+		"$tmp/plan.in"
+	printed "size -o" "$to" size --free=70GiB --json -o x "$layout"
+	printed "probe -o" "$to" probe --gpus -o x
+done
+for number in 1 2; do
+	printed "the descriptor" "$number>x" realize --ranks=0 \
+		--trace=/proc/self/fd/$number "$tmp/plan.in"
+done
+printed "plan -o" '2>x' plan -o x "$layout"
+printed "import -o" '2>x' import --state-dtype=bf16 -o x "$config"
+# Nothing else is printed there.
+fresh
+(cd "$tmp/here" && "$B/kvplan" plan -q -o /dev/stdout "$layout" >x) &&
+	cmp "$tmp/here/x" "$tmp/plan.in" && pass || fail "plan -o /dev/stdout"
+
 fresh
 cp "$tmp/addresses.in" "$tmp/here/x"
 allowed "publishing over the addresses" realize --ranks=0 --addresses=x \

@@ -244,9 +244,13 @@ publish()
 		stat -c %a "$tmp/dir/mode")
 	same "publish: mode by umask" 640 "$mode"
 	rm "$tmp/dir/mode"
-	run "publish through a pipe" 0 --publish=/dev/stderr \
+	mkfifo "$tmp/dir/pipe"
+	cat "$tmp/dir/pipe" >"$tmp/piped" &
+	run "publish through a pipe" 0 --publish="$tmp/dir/pipe" \
 		"$tmp/example.row.json"
-	query "publish through a pipe" 4 "$tmp/err" '.ranks | length'
+	wait
+	query "publish through a pipe" 4 "$tmp/piped" '.ranks | length'
+	rm "$tmp/dir/pipe"
 	run "publish nowhere" 3 --publish="$tmp/none/capacity" \
 		--trace="$tmp/trace" "$tmp/example.row.json"
 	says "publish nowhere" "$tmp/none/capacity"
