@@ -34,9 +34,8 @@ CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null)
 
 in       = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
 obj      = $(patsubst %.c,$(B)/%.o,$(1))
-LAYERS  := base model plan check realize import
-KVCHECK_MAIN := src/check/kvcheck_main.c
-LIB_SRC := $(filter-out $(KVCHECK_MAIN),$(call in,$(LAYERS:%=src/%)))
+ROOMS   := base model plan size check backend realize cache probe import
+LIB_SRC := $(call in,$(ROOMS:%=src/%))
 LIB     := $(B)/libkvplan.a
 SO      := $(B)/libkvplan.so.$(SOVERSION)
 MAP     := src/libkvplan.map
@@ -54,13 +53,13 @@ deps:                           ## install the Debian packages kvplan needs
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
 	  gcc clang libclang-rt-dev libc6-dev pkg-config check mandoc jq \
 	  universal-ctags git'
-	$(Q)$(if $(CUDA_INC),,sh src/realize/cuda-headers.sh .cuda/include)
+	$(Q)$(if $(CUDA_INC),,sh src/backend/cuda-headers.sh .cuda/include)
 
 $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 	$(call say,LD)$(LINK)
 # Linked from base + model + check and nothing else.  The day the checker
 # leans on the planner, this link fails.
-$(B)/kvcheck: $(call obj,$(call in,src/base src/model src/check))
+$(B)/kvcheck: $(call obj,$(call in,src/base src/model src/check src/kvcheck))
 	$(call say,LD)$(LINK)
 $(LIB): $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
@@ -78,7 +77,7 @@ $(B)/kvplan.pc: FORCE
 	  'Libs.private: -ldl' 'Cflags: -I$${prefix}/include' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
-$(B)/src/realize/%.o: CPP += $(CUDA_CPP)
+$(B)/src/backend/%.o $(B)/src/probe/%.o: CPP += $(CUDA_CPP)
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE)
@@ -99,19 +98,26 @@ headers:                        ## every header compiles alone
 # header that is new.  The umbrella header is for users.
 room       = $(1)/[a-z_0-9]*\.(h|def)
 public     = kvplan/($(subst $(space),|,$(strip $(1))))\.h
-on_model  := $(call room,base)|$(call room,model)|$(call public,error geometry span plan headroom limits)
-may_base  := $(call room,base)|$(call public,error)
+on_base   := $(call room,base)|$(call public,error)
+on_model  := $(on_base)|$(call room,model)|$(call public,geometry span plan headroom limits)
+on_backend := $(on_base)|$(call public,backend)
+may_base  := $(on_base)
 may_model := $(on_model)
-may_plan  := $(on_model)|$(call room,plan)|$(call public,pack size)
+may_plan  := $(on_model)|$(call room,plan)|$(call public,plan_make)
+may_size  := $(on_model)|$(call room,size)|plan/layout\.h|$(call public,plan_make size)
 may_check := $(on_model)|$(call room,check)|$(call public,verify)
-may_realize := $(on_model)|$(call room,realize)|$(call public,addresses alloc_cache backend decode owners probe realize verify)
+may_backend := $(on_backend)|$(call room,backend)
+may_realize := $(on_model)|$(on_backend)|$(call room,realize)|backend/(backend_host|pools|address_table)\.h|$(call public,addresses owners realize verify)
+may_cache := $(on_backend)|$(call room,cache)|backend/(pools|address_table)\.h|$(call public,alloc_cache headroom geometry)
+may_probe := $(on_model)|$(on_backend)|$(call room,probe)|backend/[a-z_]*\.(h|def)|$(call public,probe)
 may_import := $(on_model)|$(call room,import)|$(call public,import)
+may_kvcheck := $(on_model)|$(call public,verify)
 # Of private headers only these.
-may_cli   := $(call room,base)|$(call room,cli)|kvplan/[a-z_]*\.h|realize/(addresses|caller|obstacles|realization|undo)\.h
+may_cli   := $(on_base)|$(call room,cli)|kvplan/[a-z_]*\.h|cache/decode\.h|realize/(addresses|caller|obstacles|realization|undo)\.h
 layers: all                     ## no room includes what it may not
-	$(Q)sh tests/gates/layers.sh $(B) $(foreach l,$(LAYERS) cli,$(l) '$(may_$(l))')
+	$(Q)sh tests/gates/layers.sh $(B) $(foreach r,$(ROOMS) kvcheck cli,$(r) '$(may_$(r))')
 	$(Q)bad=0; grep -rl 'cJSON\.h' src include | grep -vE '^src/base/json(_tree)?\.c$$' && bad=1; \
-	  grep -rlE --include='*.[ch]' '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/realize/\(backend_cuda[a-z_]*\.[ch]\|cuda_api\.[ch]\)$$' && bad=1; \
+	  grep -rlE --include='*.[ch]' '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/backend/\(backend_cuda[a-z_]*\.[ch]\|cuda_api\.[ch]\)$$' && bad=1; \
 	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
 symbols: all                    ## the shared library exports the public headers, no more, and keeps to itself
 	$(Q)sh tests/gates/symbols.sh $(SO) $(MAP)

@@ -12,7 +12,7 @@
  *   import.h     a model's config.json -> geometry, still to be sized
  *   size.h       free memory -> pages and rows
  *   headroom.h   what is left -> the cap of what caches in it
- *   alloc_cache.h  a cache under that cap, decode.h a workload for it
+ *   alloc_cache.h  a cache under that cap
  *   addresses.h  where an earlier realization lay, for the next one
  *   owners.h     who holds which page and row at run time
  *
@@ -27,14 +27,13 @@
 #include <kvplan/addresses.h>
 #include <kvplan/alloc_cache.h>
 #include <kvplan/backend.h>
-#include <kvplan/decode.h>
 #include <kvplan/error.h>
 #include <kvplan/geometry.h>
 #include <kvplan/headroom.h>
 #include <kvplan/import.h>
 #include <kvplan/limits.h>
 #include <kvplan/owners.h>
-#include <kvplan/pack.h>
+#include <kvplan/plan_make.h>
 #include <kvplan/plan.h>
 #include <kvplan/probe.h>
 #include <kvplan/realize.h>

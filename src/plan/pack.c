@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include <kvplan/pack.h>
+#include <kvplan/plan_make.h>
 
 #include "base/error.h"
 #include "plan/work.h"

@@ -13,23 +13,9 @@
 #ifndef KVPLAN_PLAN_WORK_H
 #define KVPLAN_PLAN_WORK_H
 
-#include <kvplan/plan.h>
+#include "plan/layout.h"
 
 #define NONE UINT32_MAX
-
-/* layout.c: the base layout. */
-struct layout {
-	struct kvp_chunk *chunks;	/* aliased by place, then unaliased
-					   by plane and offset */
-	uint32_t count;
-	uint32_t aliased;
-	uint64_t dedicated_bytes;	/* D */
-	uint64_t arena_end;		/* A */
-};
-
-int layout_make(struct layout *l, const struct kvp_geometry *g,
-		struct kvp_error *err);
-void layout_release(struct layout *l);
 
 /*
  * segment.c: the aliased chunks in arena order, cut into segments.  A fixed

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
-#include "realize/backend_host.h"
+#include "backend/backend_host.h"
 
 /* Descriptors that a process has open beside those of its ranks. */
 #define OTHER_DESCRIPTORS 16

@@ -28,7 +28,7 @@
 #include "base/file.h"
 #include "fault/model.h"
 #include "fault/standin.h"
-#include "realize/backend_host.h"
+#include "backend/backend_host.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \

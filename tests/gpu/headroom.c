@@ -13,6 +13,8 @@
 
 #include <kvplan/kvplan.h>
 
+#include "cache/decode.h"
+
 #define MIB (UINT64_C(1) << 20)
 #define GRANULE (2 * MIB)
 #define GIB (UINT64_C(1) << 30)

@@ -22,6 +22,8 @@
 
 #include <kvplan/kvplan.h>
 
+#include "cache/decode.h"
+
 #define THREADS 8
 /* Publishing needs many rounds to meet another thread in the middle of it. */
 #define ROUNDS 100

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "realize/backend_host.h"
+#include "backend/backend_host.h"
 #include "unit/unit.h"
 
 #define check_ok(call)							\

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "realize/backend_host.h"
+#include "backend/backend_host.h"
 #include "unit/unit.h"
 
 #define RANK(number, arena) \

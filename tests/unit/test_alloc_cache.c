@@ -8,7 +8,7 @@
 
 #include <kvplan/alloc_cache.h>
 
-#include "realize/backend_host.h"
+#include "backend/backend_host.h"
 #include "unit/unit.h"
 
 #define FREE_BYTES 100000

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "realize/backend_host.h"
-#include "realize/backend_util.h"
+#include "backend/backend_host.h"
+#include "backend/backend_util.h"
 #include "unit/host.h"
 
 /* The granularity: larger than a page, so that alignment is seen. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <kvplan/decode.h>
 #include <kvplan/geometry.h>
 
+#include "cache/decode.h"
 #include "unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "fault/model.h"
-#include "realize/backend_host.h"
+#include "backend/backend_host.h"
 #include "unit/host.h"
 #include "unit/unit.h"
 

@@ -1,0 +1,103 @@
+/*
+ * A hash table by address, as many buckets as things or more.
+ */
+#include "backend/address_table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+#define BUCKETS_FIRST 64
+
+/* 2^64 over the golden ratio: addresses in a row go to buckets far apart. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+
+static size_t bucket(const struct address_table *t, uint64_t address)
+{
+	assert(t->nbuckets && !(t->nbuckets & (t->nbuckets - 1)));
+	return (size_t)(address * SPREAD >> 32) & (t->nbuckets - 1);
+}
+
+static void chain(struct address_table *t, struct address_node *node)
+{
+	struct address_node **at = &t->buckets[bucket(t, node->address)];
+
+	node->chain = *at;
+	*at = node;
+}
+
+int address_table_room(struct address_table *t, struct kvp_error *err)
+{
+	const struct address_table old = *t;
+	const size_t n = old.nbuckets ? 2 * old.nbuckets : BUCKETS_FIRST;
+	struct address_node *node, *next;
+	size_t i;
+
+	if (old.count < old.nbuckets)
+		return KVP_OK;
+	t->buckets = calloc(n, sizeof(struct address_node *));
+	if (!t->buckets) {
+		t->buckets = old.buckets;
+		return kvp_error_nomem(err);
+	}
+	t->nbuckets = n;
+	for (i = 0; i < old.nbuckets; i++)
+		for (node = old.buckets[i]; node; node = next) {
+			next = node->chain;
+			chain(t, node);
+		}
+	free(old.buckets);
+	return KVP_OK;
+}
+
+void address_table_add(struct address_table *t, struct address_node *node)
+{
+	assert(t->count < t->nbuckets);
+	assert(!address_table_find(t, node->address));
+	chain(t, node);
+	t->count++;
+}
+
+void address_table_remove(struct address_table *t, struct address_node *node)
+{
+	struct address_node **at = &t->buckets[bucket(t, node->address)];
+
+	while (*at != node) {
+		assert(*at);
+		at = &(*at)->chain;
+	}
+	*at = node->chain;
+	t->count--;
+}
+
+struct address_node *address_table_find(const struct address_table *t,
+					uint64_t address)
+{
+	struct address_node *node = NULL;
+
+	if (t->nbuckets)
+		node = t->buckets[bucket(t, address)];
+	while (node && node->address != address)
+		node = node->chain;
+	return node;
+}
+
+bool address_table_sound(const struct address_table *t)
+{
+	const struct address_node *node;
+	size_t count = 0, i;
+
+	for (i = 0; i < t->nbuckets; i++)
+		for (node = t->buckets[i]; node; node = node->chain, count++)
+			if (bucket(t, node->address) != i)
+				return false;
+	return count == t->count && count <= t->nbuckets;
+}
+
+void address_table_release(struct address_table *t)
+{
+	assert(!t->count);
+	free(t->buckets);
+	*t = (struct address_table){ .count = 0 };
+}

@@ -1,0 +1,91 @@
+/*
+ * What all backends share.  Knows no memory system; see backend_util.h.
+ */
+#include "backend/backend_util.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+
+/* Stays in the first cache levels while it is copied on. */
+#define WRITE_BLOCK (UINT64_C(64) << 10)
+
+/* Words compared between two branches. */
+#define SAME_WORDS 32
+
+void kvp_backend_close(struct kvp_backend *b)
+{
+	if (b)
+		b->ops->close(b);
+}
+
+int backend_unsupported(const struct kvp_backend *b, const char *call,
+			const char *what, struct kvp_error *err)
+{
+	return kvp_error_set(err, KVP_EDRIVER, "%s: the %s backend has no %s",
+			     call, b->name, what);
+}
+
+struct backend_cut backend_cut(uint64_t address, uint64_t bytes)
+{
+	struct backend_cut cut;
+
+	cut.head = u64_min((4 - address % 4) % 4, bytes);
+	cut.tail = (bytes - cut.head) % 4;
+	cut.body = bytes - cut.head - cut.tail;
+	return cut;
+}
+
+unsigned char backend_pattern_byte(uint32_t pattern, uint64_t address)
+{
+	return (unsigned char)(pattern >> address % 4 * 8 & 0xff);
+}
+
+/*
+ * Four bytes, doubled up to one block, then block after block: memcpy is as
+ * fast as memset and needs no aligned words.  What is copied begins at a
+ * multiple of four bytes from `to`, so the pattern goes on unbroken.
+ */
+void backend_pattern_write(void *to, uint64_t address, uint64_t bytes,
+			   uint32_t pattern)
+{
+	unsigned char *p = to;
+	uint64_t done, n;
+
+	for (done = 0; done < bytes && done < 4; done++)
+		p[done] = backend_pattern_byte(pattern, address + done);
+	for (; done < bytes; done += n) {
+		n = u64_min(u64_min(done, WRITE_BLOCK), bytes - done);
+		memcpy(p + done, p, (size_t)n);
+	}
+}
+
+/* No branch within, so that compilers make vector instructions of it. */
+static bool words_same(const unsigned char *p, uint64_t word)
+{
+	uint64_t differ = 0, each;
+	size_t i;
+
+	for (i = 0; i < SAME_WORDS; i++) {
+		memcpy(&each, p + i * sizeof(each), sizeof(each));
+		differ |= each ^ word;
+	}
+	return !differ;
+}
+
+uint64_t backend_pattern_same(const void *from, uint64_t address,
+			      uint64_t bytes, uint32_t pattern)
+{
+	const uint64_t block = SAME_WORDS * sizeof(uint64_t);
+	const unsigned char *p = from;
+	uint64_t done = 0, word;
+
+	backend_pattern_write(&word, address, sizeof(word), pattern);
+	while (bytes - done >= block && words_same(p + done, word))
+		done += block;
+	while (done < bytes &&
+	       p[done] == backend_pattern_byte(pattern, address + done))
+		done++;
+	return done;
+}

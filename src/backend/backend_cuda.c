@@ -1,0 +1,275 @@
+/*
+ * The CUDA driver as a backend.  It owns, per GPU, a hold on the primary
+ * context and one stream, and two pinned host buffers for comparing; what it
+ * maps belongs to the caller.  It promises to leave the thread's current
+ * context as it was and to wait for its own fills before it unmaps.  It
+ * knows nothing of plans.
+ */
+#include "backend/backend_cuda.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+
+/* CU_MEM_HANDLE_TYPE_FABRIC, which older headers do not have. */
+#define HANDLE_TYPE_FABRIC 8
+
+_Static_assert((int)KVP_NO_ACCESS == (int)CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+	       (int)KVP_READ == (int)CU_MEM_ACCESS_FLAGS_PROT_READ &&
+	       (int)KVP_READWRITE == (int)CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	       "enum kvp_flags holds the driver's own values");
+_Static_assert(sizeof(CUdeviceptr) == sizeof(uint64_t) &&
+	       sizeof(CUmemGenericAllocationHandle) == sizeof(kvp_handle) &&
+	       sizeof(size_t) == sizeof(uint64_t),
+	       "addresses, handles and lengths are 64 bits");
+
+/* "GPU-" and the 16 bytes as 8-4-4-4-12 digits. */
+static void uuid_text(char *text, size_t room, const CUuuid *uuid)
+{
+	size_t used = (size_t)snprintf(text, room, "GPU");
+	size_t i;
+
+	for (i = 0; i < sizeof(uuid->bytes) && used < room; i++)
+		used += (size_t)snprintf(text + used, room - used, "%s%02x",
+					 i == 0 || i == 4 || i == 6 ||
+					 i == 8 || i == 10 ? "-" : "",
+					 (unsigned)uuid->bytes[i] & 0xff);
+}
+
+static int cuda_device(struct kvp_backend *b, uint32_t device,
+		       struct kvp_device_info *info, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct gpu *g = gpu_of(c, device);
+	struct kvp_device_info found = { .granularity = g->granularity };
+	size_t total;
+	CUuuid uuid;
+	int version;
+	int rc;
+
+	assert(info);
+	rc = CALL(c, err, DeviceGetName, (found.name, sizeof(found.name),
+					  g->device));
+	if (!rc)
+		rc = CALL(c, err, DeviceGetUuid, (&uuid, g->device));
+	if (!rc)
+		rc = CALL(c, err, DeviceTotalMem, (&total, g->device));
+	if (!rc)
+		rc = CALL(c, err, DriverGetVersion, (&version));
+	if (rc)
+		return rc;
+	uuid_text(found.uuid, sizeof(found.uuid), &uuid);
+	snprintf(found.driver, sizeof(found.driver), "CUDA driver API %d.%d",
+		 version / 1000, version % 1000 / 10);
+	snprintf(found.label, sizeof(found.label), "GPU %d", (int)g->device);
+	found.total_bytes = total;
+	*info = found;
+	return KVP_OK;
+}
+
+static int cuda_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
+		     bool *can, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	int answer = 1;
+	int rc = KVP_OK;
+
+	assert(can);
+	/* The driver denies that a GPU is its own peer. */
+	if (device != owner)
+		rc = CALL(c, err, DeviceCanAccessPeer,
+			  (&answer, gpu_of(c, device)->device,
+			   gpu_of(c, owner)->device));
+	if (!rc)
+		*can = answer != 0;
+	return rc;
+}
+
+static int cuda_memory(struct kvp_backend *b, uint32_t device,
+		       uint64_t *free_bytes, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	size_t available, total;
+	int rc;
+
+	assert(free_bytes);
+	rc = cuda_enter(c, device, err);
+	if (!rc)
+		rc = LAST(c, err, MemGetInfo, (&available, &total));
+	if (!rc)
+		*free_bytes = available;
+	return rc;
+}
+
+CUmemAllocationProp cuda_allocation(const struct gpu *g)
+{
+	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED };
+
+	prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	prop.location.id = g->device;
+	return prop;
+}
+
+static CUmemAllocationHandleType handle_type(enum kvp_handle_type type)
+{
+	switch (type) {
+	case KVP_HANDLE_NONE:
+		break;
+	case KVP_HANDLE_POSIX_FD:
+		return CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	case KVP_HANDLE_FABRIC:
+		return (CUmemAllocationHandleType)HANDLE_TYPE_FABRIC;
+	}
+	return (CUmemAllocationHandleType)0;
+}
+
+static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
+		       kvp_handle *handle, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	CUmemGenericAllocationHandle created;
+	CUmemAllocationProp prop;
+	struct gpu *g;
+	int rc;
+
+	assert(what && handle && what->bytes &&
+	       what->bytes % c->granularity == 0);
+	g = gpu_of(c, what->device);
+	/* The driver would create it all the same, of no use to RDMA. */
+	if (what->rdma && !g->rdma)
+		return kvp_error_set(err, KVP_EDRIVER, "cuMemCreate: GPU %d "
+				     "has no GPUDirect RDMA for mapped memory",
+				     g->device);
+	prop = cuda_allocation(g);
+	prop.requestedHandleTypes = handle_type(what->handle_type);
+	prop.allocFlags.gpuDirectRDMACapable = what->rdma;
+	rc = cuda_enter(c, what->device, err);
+	if (!rc)
+		rc = LAST(c, err, MemCreate,
+			  (&created, what->bytes, &prop, 0));
+	if (!rc)
+		*handle = created;
+	return rc;
+}
+
+static int cuda_release(struct kvp_backend *b, kvp_handle handle,
+			struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	int rc = cuda_enter(c, 0, err);
+
+	return rc ? rc : LAST(c, err, MemRelease, (handle));
+}
+
+static int cuda_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		    kvp_handle handle, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	int rc = cuda_enter_range(c, address, bytes, err);
+
+	return rc ? rc : LAST(c, err, MemMap, (address, bytes, 0, handle,
+						   0));
+}
+
+static int cuda_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		      struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	int rc;
+
+	cuda_settle(c);
+	rc = cuda_enter_range(c, address, bytes, err);
+	return rc ? rc : LAST(c, err, MemUnmap, (address, bytes));
+}
+
+/* The grants in the driver's form, in c->descs. */
+static int describe(struct cuda *c, const struct kvp_grant *grants,
+		    size_t count, struct kvp_error *err)
+{
+	CUmemAccessDesc *d;
+	size_t i;
+
+	if (count > c->descs_room) {
+		d = realloc(c->descs, count * sizeof(*d));
+		if (!d)
+			return kvp_error_nomem(err);
+		c->descs = d;
+		c->descs_room = count;
+	}
+	for (i = 0; i < count; i++) {
+		d = &c->descs[i];
+		*d = (CUmemAccessDesc){ .flags = (CUmemAccess_flags)
+						 grants[i].flags };
+		d->location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+		d->location.id = gpu_of(c, grants[i].device)->device;
+	}
+	return KVP_OK;
+}
+
+static int cuda_grant(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		      const struct kvp_grant *grants, size_t count,
+		      struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	int rc;
+
+	assert(grants && count);
+	rc = describe(c, grants, count, err);
+	if (!rc)
+		rc = cuda_enter_range(c, address, bytes, err);
+	return rc ? rc : LAST(c, err, MemSetAccess, (address, bytes,
+							 c->descs, count));
+}
+
+static int cuda_granted(struct kvp_backend *b, uint64_t address,
+			uint32_t device, enum kvp_flags *flags,
+			struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	CUmemLocation where = { .type = CU_MEM_LOCATION_TYPE_DEVICE };
+	unsigned long long found = 0;
+	int rc;
+
+	assert(flags && address);
+	where.id = gpu_of(c, device)->device;
+	rc = cuda_enter(c, 0, err);
+	if (!rc)
+		rc = LAST(c, err, MemGetAccess, (&found, &where, address));
+	if (rc)
+		return rc;
+	if (found != KVP_NO_ACCESS && found != KVP_READ &&
+	    found != KVP_READWRITE)
+		return kvp_error_set(err, KVP_EDRIVER, "cuMemGetAccess: flags"
+				     " %llu are none of 0, 1 and 3", found);
+	*flags = (enum kvp_flags)found;
+	return KVP_OK;
+}
+
+const struct kvp_backend_ops cuda_ops = {
+	.device = cuda_device,
+	.peer = cuda_peer,
+	.memory = cuda_memory,
+	.reserve = cuda_reserve,
+	.unreserve = cuda_unreserve,
+	.create = cuda_create,
+	.release = cuda_release,
+	.map = cuda_map,
+	.unmap = cuda_unmap,
+	.grant = cuda_grant,
+	.granted = cuda_granted,
+	.fill = cuda_fill,
+	.match = cuda_match,
+	.synchronize = cuda_synchronize,
+	.pool_create = cuda_pool_create,
+	.pool_destroy = cuda_pool_destroy,
+	.allocate = cuda_allocate,
+	.deallocate = cuda_deallocate,
+	.close = cuda_close,
+};
+
+#endif

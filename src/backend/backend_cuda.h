@@ -1,0 +1,132 @@
+/*
+ * What the files of the CUDA backend share: its structs, one driver call,
+ * and making a GPU's context current for the length of a verb.
+ */
+#ifndef KVPLAN_REALIZE_BACKEND_CUDA_H
+#define KVPLAN_REALIZE_BACKEND_CUDA_H
+
+#include "backend/cuda_api.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include <assert.h>
+
+#include <kvplan/backend.h>
+
+#include "backend/pools.h"
+
+struct gpu {
+	CUdevice device;
+	CUcontext context;	/* NULL: not held */
+	CUstream stream;
+	uint64_t granularity;
+	bool rdma;
+	bool busy;		/* fills or copies may still run */
+	bool no_kernel;		/* it could not be loaded */
+	CUmodule module;
+	CUfunction match;	/* NULL until something large is compared */
+};
+
+/* backend_cuda_place.c: address space taken larger than was asked for. */
+struct cuda_block;
+struct cuda_piece;
+
+struct cuda {
+	struct kvp_backend base;
+	struct cuda_api api;
+	struct gpu *gpus;	/* [base.devices] */
+	uint64_t granularity;	/* the smallest */
+	void *buffers[2];	/* NULL until something is compared */
+	CUmemAccessDesc *descs;	/* room for one grant call */
+	size_t descs_room;
+	struct cuda_block *blocks;
+	struct cuda_piece *pieces;	/* of blocks, handed out */
+	size_t nblocks, npieces;
+	struct pools pools;	/* `system` is the CUmemoryPool */
+};
+
+/* One driver call; its text names it as the driver's manual does. */
+#define CALL(c, err, name, args) \
+	cuda_api_result(&(c)->api, "cu" #name, (c)->api.name args, (err))
+/* One that ends what cuda_enter() began. */
+#define LAST(c, err, name, args) cuda_leave((c), CALL(c, err, name, args))
+
+static inline struct cuda *cuda_of(struct kvp_backend *b)
+{
+	return (struct cuda *)b;
+}
+
+static inline struct gpu *gpu_of(struct cuda *c, uint32_t device)
+{
+	assert(device < c->base.devices);
+	return &c->gpus[device];
+}
+
+/* Make a GPU's context current, and make the caller's current again. */
+static inline int cuda_enter(struct cuda *c, uint32_t device,
+			     struct kvp_error *err)
+{
+	return CALL(c, err, CtxPushCurrent, (gpu_of(c, device)->context));
+}
+
+/* For a call on a range of addresses, which is no GPU's. */
+static inline int cuda_enter_range(struct cuda *c, uint64_t address,
+				   uint64_t bytes, struct kvp_error *err)
+{
+	assert(bytes && address % c->granularity == 0 &&
+	       bytes % c->granularity == 0);
+	return cuda_enter(c, 0, err);
+}
+
+static inline int cuda_leave(struct cuda *c, int rc)
+{
+	CUcontext own;
+
+	/* May repeat what asynchronous work met; whoever waits hears it. */
+	(void)c->api.CtxPopCurrent(&own);
+	return rc;
+}
+
+/* backend_cuda_data.c, backend_cuda_match.c */
+int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
+	      uint64_t bytes, uint32_t pattern, struct kvp_error *err);
+int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
+	       uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
+	       struct kvp_error *err);
+int cuda_synchronize(struct kvp_backend *b, uint32_t device,
+		     struct kvp_error *err);
+
+/*
+ * Wait for whatever still runs: the driver does not before it unmaps, and a
+ * GPU that works where nothing is mapped loses its context.  What the work
+ * met is not the unmap's error.
+ */
+void cuda_settle(struct cuda *c);
+
+/* backend_cuda.c: all verbs but those, and what an allocation looks like. */
+extern const struct kvp_backend_ops cuda_ops;
+CUmemAllocationProp cuda_allocation(const struct gpu *g);
+
+/* backend_cuda_place.c */
+int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
+		 uint64_t *address, struct kvp_error *err);
+int cuda_unreserve(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		   struct kvp_error *err);
+
+/* backend_cuda_pool.c */
+int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
+		     struct kvp_error *err);
+int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+		      struct kvp_error *err);
+int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+		  uint64_t *address, struct kvp_error *err);
+int cuda_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
+		    struct kvp_error *err);
+/* Give back every block and destroy every pool, as far as that goes. */
+void cuda_pools_release(struct cuda *c);
+
+/* backend_cuda_open.c */
+void cuda_close(struct kvp_backend *b);
+
+#endif
+#endif

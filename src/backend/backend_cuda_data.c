@@ -1,0 +1,74 @@
+/*
+ * The CUDA backend's data: filling and waiting.
+ */
+#include "backend/backend_cuda.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include "backend/backend_util.h"
+
+void cuda_settle(struct cuda *c)
+{
+	struct gpu *g;
+	uint32_t i;
+
+	for (i = 0; i < c->base.devices; i++) {
+		g = &c->gpus[i];
+		if (g->busy && !cuda_enter(c, i, NULL))
+			g->busy = LAST(c, NULL, StreamSynchronize,
+				       (g->stream)) != KVP_OK;
+	}
+}
+
+/* Fill single bytes: what lies before and after whole words. */
+static int fill_bytes(struct cuda *c, CUstream stream, uint64_t address,
+		      uint64_t bytes, uint32_t pattern, struct kvp_error *err)
+{
+	uint64_t i;
+	int rc = KVP_OK;
+
+	for (i = 0; !rc && i < bytes; i++)
+		rc = CALL(c, err, MemsetD8Async,
+			  (address + i, backend_pattern_byte(pattern,
+							     address + i),
+			   1, stream));
+	return rc;
+}
+
+int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
+		     uint64_t bytes, uint32_t pattern, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct gpu *g = gpu_of(c, device);
+	struct backend_cut cut = backend_cut(address, bytes);
+	int rc = cuda_enter(c, device, err);
+
+	if (rc)
+		return rc;
+	g->busy = true;
+	rc = fill_bytes(c, g->stream, address, cut.head, pattern, err);
+	if (!rc && cut.body)
+		rc = CALL(c, err, MemsetD32Async,
+			  (address + cut.head, pattern, cut.body / 4,
+			   g->stream));
+	if (!rc)
+		rc = fill_bytes(c, g->stream, address + cut.head + cut.body,
+				cut.tail, pattern, err);
+	return cuda_leave(c, rc);
+}
+
+/* All streams of the context, so that the frees on it are done too. */
+int cuda_synchronize(struct kvp_backend *b, uint32_t device,
+		     struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	int rc = cuda_enter(c, device, err);
+
+	if (!rc)
+		rc = LAST(c, err, CtxSynchronize, ());
+	if (!rc)
+		gpu_of(c, device)->busy = false;
+	return rc;
+}
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * Comparing on CUDA: on the GPU by a kernel, which reads at the memory's
+ * speed; on the host, after copying, what is small or unaligned, and
+ * everything where the kernel cannot be loaded.
+ */
+#include "backend/backend_cuda.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include "base/u64.h"
+#include "backend/backend_util.h"
+
+/* A buffer to compare; large enough that a copy runs at full speed. */
+#define BUFFER_BYTES (UINT64_C(16) << 20)
+
+/* Below this a launch costs more than a copy. */
+#define KERNEL_BYTES (UINT64_C(64) << 10)
+
+#define VECTOR_BYTES 16
+#define THREADS 256
+#define BLOCKS 1056		/* eight for each of 132 multiprocessors */
+
+/*
+ * kvp_match(from, vectors, word, first): the least number of a vector of
+ * four words, from `from` on, that holds another word, into *first by an
+ * atomic minimum.  PTX for compute capability 6.0, compiled by the driver.
+ */
+static const char kernel[] =
+	".version 6.0\n"
+	".target sm_60\n"
+	".address_size 64\n"
+	".visible .entry kvp_match(.param .u64 from, .param .u64 vectors,\n"
+	"	.param .u32 word, .param .u64 first)\n"
+	"{\n"
+	"	.reg .pred %p<6>;\n"
+	"	.reg .b32 %r<12>;\n"
+	"	.reg .b64 %rd<12>;\n"
+	"	ld.param.u64 %rd1, [from];\n"
+	"	ld.param.u64 %rd2, [vectors];\n"
+	"	ld.param.u32 %r1, [word];\n"
+	"	ld.param.u64 %rd3, [first];\n"
+	"	mov.u32 %r2, %ctaid.x;\n"
+	"	mov.u32 %r3, %ntid.x;\n"
+	"	mov.u32 %r4, %tid.x;\n"
+	"	mov.u32 %r5, %nctaid.x;\n"
+	"	mul.wide.u32 %rd4, %r2, %r3;\n"
+	"	cvt.u64.u32 %rd5, %r4;\n"
+	"	add.u64 %rd4, %rd4, %rd5;\n"
+	"	mul.wide.u32 %rd6, %r5, %r3;\n"
+	"LOOP:\n"
+	"	setp.ge.u64 %p1, %rd4, %rd2;\n"
+	"	@%p1 bra DONE;\n"
+	"	shl.b64 %rd7, %rd4, 4;\n"
+	"	add.u64 %rd7, %rd1, %rd7;\n"
+	"	ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd7];\n"
+	"	setp.ne.u32 %p2, %r6, %r1;\n"
+	"	setp.ne.or.u32 %p3, %r7, %r1, %p2;\n"
+	"	setp.ne.or.u32 %p4, %r8, %r1, %p3;\n"
+	"	setp.ne.or.u32 %p5, %r9, %r1, %p4;\n"
+	"	@%p5 red.global.min.u64 [%rd3], %rd4;\n"
+	"	add.u64 %rd4, %rd4, %rd6;\n"
+	"	bra LOOP;\n"
+	"DONE:\n"
+	"	ret;\n"
+	"}\n";
+
+/* Compare each piece while the next one is on its way. */
+static int match_pieces(struct cuda *c, CUstream stream, uint64_t address,
+			uint64_t bytes, uint32_t pattern, uint64_t *same,
+			struct kvp_error *err)
+{
+	uint64_t asked = u64_min(bytes, BUFFER_BYTES);
+	uint64_t here, next, good;
+	unsigned which = 0;
+	int rc;
+
+	*same = 0;
+	if (!bytes)
+		return KVP_OK;
+	rc = CALL(c, err, MemcpyDtoHAsync,
+		  (c->buffers[0], address, asked, stream));
+	while (!rc && *same < bytes) {
+		rc = CALL(c, err, StreamSynchronize, (stream));
+		here = asked - *same;
+		next = u64_min(bytes - asked, BUFFER_BYTES);
+		if (!rc && next)
+			rc = CALL(c, err, MemcpyDtoHAsync,
+				  (c->buffers[!which], address + asked, next,
+				   stream));
+		if (rc)
+			break;
+		good = backend_pattern_same(c->buffers[which],
+					    address + *same, here, pattern);
+		*same += good;
+		if (good < here)
+			break;
+		asked += next;
+		which = !which;
+	}
+	return rc;
+}
+
+/* Both buffers, taken when first needed: a run without checks has none. */
+static int want_buffers(struct cuda *c, struct kvp_error *err)
+{
+	size_t i;
+	int rc = KVP_OK;
+
+	for (i = 0; !rc && i < 2; i++)
+		if (!c->buffers[i])
+			rc = CALL(c, err, MemHostAlloc,
+				  (&c->buffers[i], BUFFER_BYTES,
+				   CU_MEMHOSTALLOC_PORTABLE));
+	return rc;
+}
+
+/* Load the kernel once; where that fails the host compares. */
+static bool want_kernel(struct cuda *c, struct gpu *g)
+{
+	if (g->match || g->no_kernel)
+		return g->match;
+	g->no_kernel =
+		CALL(c, NULL, ModuleLoadData, (&g->module, kernel)) ||
+		CALL(c, NULL, ModuleGetFunction,
+		     (&g->match, g->module, "kvp_match"));
+	if (g->no_kernel)
+		g->match = NULL;
+	return g->match;
+}
+
+/* Whole vectors; *first is the number of a wrong one, or UINT64_MAX. */
+static int match_vectors(struct cuda *c, struct gpu *g, uint64_t address,
+			 uint64_t vectors, uint32_t pattern, uint64_t *first,
+			 struct kvp_error *err)
+{
+	/* Pinned memory has one address on host and GPU. */
+	volatile uint64_t *found = c->buffers[0];
+	uint64_t result = (uint64_t)(uintptr_t)c->buffers[0];
+	void *arguments[] = { &address, &vectors, &pattern, &result };
+	uint64_t blocks = u64_min(u64_ceil_div(vectors, THREADS), BLOCKS);
+	int rc;
+
+	*found = UINT64_MAX;
+	rc = CALL(c, err, LaunchKernel,
+		  (g->match, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0,
+		   g->stream, arguments, NULL));
+	if (!rc)
+		rc = CALL(c, err, StreamSynchronize, (g->stream));
+	*first = *found;
+	return rc;
+}
+
+/*
+ * Head and tail on the host, what is between on the GPU.  The head is never
+ * empty: where the GPU has no access a copy is refused, a kernel would cost
+ * the context.
+ */
+static int match_on_gpu(struct cuda *c, struct gpu *g, uint64_t address,
+			uint64_t bytes, uint32_t pattern, uint64_t *same,
+			struct kvp_error *err)
+{
+	uint64_t head = VECTOR_BYTES - address % VECTOR_BYTES;
+	uint64_t vectors, first, good;
+	int rc;
+
+	rc = match_pieces(c, g->stream, address, head, pattern, same, err);
+	if (rc || *same < head)
+		return rc;
+	vectors = (bytes - head) / VECTOR_BYTES;
+	rc = match_vectors(c, g, address + head, vectors, pattern, &first,
+			   err);
+	if (rc)
+		return rc;
+	/* From a wrong vector on, or the tail: the host finds the byte. */
+	*same = head + u64_min(first, vectors) * VECTOR_BYTES;
+	rc = match_pieces(c, g->stream, address + *same,
+			  u64_min(VECTOR_BYTES, bytes - *same), pattern, &good,
+			  err);
+	*same += good;
+	return rc;
+}
+
+int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
+	       uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
+	       struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct gpu *g = gpu_of(c, device);
+	uint64_t same = 0;
+	int rc;
+
+	assert(same_bytes);
+	rc = cuda_enter(c, device, err);
+	if (rc)
+		return rc;
+	g->busy = true;
+	rc = want_buffers(c, err);
+	if (!rc)
+		rc = bytes >= KERNEL_BYTES && want_kernel(c, g) ?
+			match_on_gpu(c, g, address, bytes, pattern, &same,
+				     err) :
+			match_pieces(c, g->stream, address, bytes, pattern,
+				     &same, err);
+	/* A copy ahead may still be writing into its buffer. */
+	if (rc || same < bytes)
+		g->busy = CALL(c, NULL, StreamSynchronize, (g->stream)) != 0;
+	else
+		g->busy = false;
+	cuda_leave(c, rc);
+	if (!rc)
+		*same_bytes = same;
+	return rc;
+}
+
+#endif

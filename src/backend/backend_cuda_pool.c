@@ -1,0 +1,169 @@
+/*
+ * The CUDA backend's pools: stream-ordered allocation on the GPU's own
+ * stream, the one that is filled on.
+ *
+ * With a release threshold of 0 the driver gives back at a synchronize what
+ * was freed before it, in whole steps of 32 MiB.  It destroys a pool in use
+ * later, when its last block goes, and does not say what it does with an
+ * address it never handed out; both are refused before it is asked.
+ */
+#include "backend/backend_cuda.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include <stdlib.h>
+
+#define POOLS CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+
+static int check_able(struct cuda *c, const struct gpu *g,
+		      struct kvp_error *err)
+{
+	int able = 0;
+	int rc = CALL(c, err, DeviceGetAttribute, (&able, POOLS, g->device));
+
+	if (rc || able)
+		return rc;
+	return kvp_error_set(err, KVP_EDRIVER, "cuMemPoolCreate: GPU %d has no"
+			     " memory pools", (int)g->device);
+}
+
+/* Not shareable, of the GPU's memory alone, keeping nothing. */
+static int create(struct cuda *c, struct pool *pool, struct kvp_error *err)
+{
+	CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED };
+	CUmemoryPool made = NULL;
+	cuuint64_t kept_bytes = 0;
+	int rc = cuda_enter(c, pool->device, err);
+
+	if (rc)
+		return rc;
+	props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	props.location.id = gpu_of(c, pool->device)->device;
+	rc = CALL(c, err, MemPoolCreate, (&made, &props));
+	if (!rc) {
+		rc = CALL(c, err, MemPoolSetAttribute,
+			  (made, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+			   &kept_bytes));
+		if (rc)
+			(void)c->api.MemPoolDestroy(made);
+	}
+	pool->system = made;
+	return cuda_leave(c, rc);
+}
+
+int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
+		     struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct pool *made = NULL;
+	int rc;
+
+	assert(pool);
+	rc = check_able(c, gpu_of(c, device), err);
+	if (!rc)
+		rc = pool_new(&made, device, err);
+	if (!rc)
+		rc = create(c, made, err);
+	if (rc)
+		free(made);
+	else
+		*pool = pools_enter(&c->pools, made);
+	return rc;
+}
+
+int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+		      struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct pool *gone = NULL;
+	int rc = pools_find(&c->pools, "cuMemPoolDestroy", pool, &gone, err);
+
+	if (!rc)
+		rc = pool_check_unused("cuMemPoolDestroy", gone, err);
+	if (!rc)
+		rc = cuda_enter(c, gone->device, err);
+	if (rc)
+		return rc;
+	/* Blocks given back last may still be on their way. */
+	rc = CALL(c, err, StreamSynchronize,
+		  (gpu_of(c, gone->device)->stream));
+	if (!rc)
+		rc = CALL(c, err, MemPoolDestroy, (gone->system));
+	cuda_leave(c, rc);
+	if (!rc)
+		pools_drop(&c->pools, gone);
+	return rc;
+}
+
+int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+		  uint64_t *address, struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct pool_block *block = NULL;
+	struct pool *from = NULL;
+	CUdeviceptr got = 0;
+	int rc;
+
+	assert(bytes && address);
+	rc = pools_find(&c->pools, "cuMemAllocFromPoolAsync", pool, &from,
+			err);
+	if (!rc)
+		rc = pools_room(&c->pools, &block, err);
+	if (!rc)
+		rc = cuda_enter(c, from->device, err);
+	if (!rc)
+		rc = LAST(c, err, MemAllocFromPoolAsync,
+			  (&got, bytes, from->system,
+			   gpu_of(c, from->device)->stream));
+	if (rc) {
+		free(block);
+		return rc;
+	}
+	pools_enter_block(&c->pools, from, block, got, bytes);
+	*address = got;
+	return KVP_OK;
+}
+
+int cuda_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
+		    struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	struct pool_block *block = NULL;
+	uint32_t device;
+	int rc = pools_find_block(&c->pools, "cuMemFreeAsync", pool, address,
+				  &block, err);
+
+	if (rc)
+		return rc;
+	device = block->pool->device;
+	rc = cuda_enter(c, device, err);
+	if (!rc)
+		rc = LAST(c, err, MemFreeAsync,
+			  (address, gpu_of(c, device)->stream));
+	if (rc)
+		return rc;
+	pools_take_block(&c->pools, block);
+	free(block);
+	return KVP_OK;
+}
+
+void cuda_pools_release(struct cuda *c)
+{
+	const struct pool_block *block;
+	const struct pool *pool;
+	CUstream stream;
+
+	for (pool = c->pools.first; pool; pool = pool->next) {
+		if (cuda_enter(c, pool->device, NULL))
+			continue;
+		stream = gpu_of(c, pool->device)->stream;
+		for (block = pool->blocks; block; block = block->after)
+			(void)c->api.MemFreeAsync(block->address, stream);
+		(void)c->api.StreamSynchronize(stream);
+		(void)c->api.MemPoolDestroy(pool->system);
+		cuda_leave(c, KVP_OK);
+	}
+	pools_release(&c->pools);
+}
+
+#endif

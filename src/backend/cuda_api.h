@@ -1,0 +1,37 @@
+/*
+ * The CUDA driver as a table of functions, looked up at run time: nothing
+ * is linked against it, and without a driver everything else works.
+ */
+#ifndef KVPLAN_REALIZE_CUDA_API_H
+#define KVPLAN_REALIZE_CUDA_API_H
+
+#include "base/error.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include <cudaTypedefs.h>
+
+/* One member for every line of cuda_api.def. */
+struct cuda_api {
+#define X(name, symbol, type) type name;
+#include "backend/cuda_api.def"
+#undef X
+};
+
+/*
+ * Find libcuda.so.1 and every call in it.  The library stays loaded for the
+ * rest of the process.  On failure *api is untouched.
+ * Errors: KVP_EUNAVAILABLE, naming what is missing.
+ */
+int cuda_api_load(struct cuda_api *api, struct kvp_error *err);
+
+/*
+ * A call's result as an error: KVP_OK, KVP_EEXHAUSTED for out of memory,
+ * KVP_EDRIVER for everything else, with a text such as
+ * "cuMemMap: CUDA_ERROR_INVALID_VALUE (invalid argument)".
+ */
+int cuda_api_result(const struct cuda_api *api, const char *call,
+		    CUresult result, struct kvp_error *err);
+
+#endif
+#endif

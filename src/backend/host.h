@@ -1,0 +1,142 @@
+/*
+ * What the files of the host backend share: backend_host.c (devices, address
+ * space), host_memory.c (handles), host_map.c (mappings and access),
+ * host_pool.c (pools) and host_kernel.c (the kernel's numbers and errors).
+ *
+ * Every device is one sparse memfd and every handle a range of it, so two
+ * mappings of a handle share memory physically.  Reservations and mappings
+ * are kept in search trees in which overlapping ranges count as equal:
+ * looking up an address and refusing an overlap are the same O(log n)
+ * search.
+ */
+#ifndef KVPLAN_REALIZE_HOST_H
+#define KVPLAN_REALIZE_HOST_H
+
+#include "backend/backend_host.h"
+#include "backend/pools.h"
+
+/* No slot. */
+#define HOST_NONE UINT32_MAX
+
+/* In both trees; also first in a mapping. */
+struct host_range {
+	uint64_t first;
+	uint64_t end;
+};
+
+/*
+ * The memory behind a handle: a range of its device's memfd.  The slots of
+ * a device hang together in the order of their ranges, so that the end of
+ * what is in use is known when the last one goes.
+ */
+struct host_slot {
+	uint64_t offset;
+	uint64_t bytes;
+	uint64_t mappings;
+	uint32_t uses;		/* of this slot; old handles are recognized */
+	uint32_t device;
+	uint32_t before;
+	uint32_t after;		/* unused: the next unused slot */
+	bool used;
+	bool released;
+};
+
+struct host_file {
+	int fd;			/* -1 until something is created */
+	uint32_t last;		/* slot with the highest range */
+	uint64_t bytes;
+};
+
+struct host {
+	struct kvp_backend base;
+	uint64_t granularity;
+	void *reservations;	/* tree of struct host_range */
+	void *mappings;		/* tree of struct host_mapping, host_map.c */
+	struct pools pools;
+	struct host_slot *slots;
+	uint32_t nslots;
+	uint32_t unused;	/* first unused slot */
+	struct host_alive alive;
+	size_t flag_bytes;	/* two bits per device */
+	unsigned char *flags;	/* a grant being put together */
+	void *spare;		/* host_spare_make(); NULL: none */
+	struct host_file files[];	/* [devices] */
+};
+
+static inline struct host *host_of(struct kvp_backend *b)
+{
+	return (struct host *)b;
+}
+
+/* host_kernel.c: KVP_EDRIVER with call and range. */
+int host_refuse(struct kvp_error *err, const char *call, uint64_t address,
+		uint64_t bytes, const char *why);
+/*
+ * The system call `sys` failed; reads errno.  KVP_EEXHAUSTED where the
+ * kernel says ENOMEM, KVP_EDRIVER otherwise.
+ */
+int host_failed(struct kvp_error *err, const char *call, const char *sys,
+		uint64_t address, uint64_t bytes);
+/*
+ * Maps held back: where the process has no map left, even unmapping fails,
+ * unless some are given up first.  Making them may fail; NULL then.
+ */
+void *host_spare_make(void);
+void host_spare_free(void *spare);
+/* The number in the first line of a file that begins with key. */
+bool host_number(const char *path, const char *key, uint64_t *value);
+
+/* backend_host.c: is there such a device, may this be a range? */
+int host_check_device(const struct host *h, const char *call,
+		      uint32_t device, struct kvp_error *err);
+int host_check_range(const struct host *h, const char *call,
+		     uint64_t address, uint64_t bytes, struct kvp_error *err);
+
+/* The order of the trees: overlapping ranges are equal. */
+int host_compare(const void *a, const void *b);
+/* A range in the tree that overlaps [first, end), or NULL. */
+void *host_find(void *const *tree, uint64_t first, uint64_t end);
+
+/* host_memory.c */
+int host_create(struct kvp_backend *b, const struct kvp_create *what,
+		kvp_handle *handle, struct kvp_error *err);
+int host_release(struct kvp_backend *b, kvp_handle handle,
+		 struct kvp_error *err);
+/* The slot of a handle that is not released, one mapping less. */
+int host_slot_of(const struct host *h, const char *call, kvp_handle handle,
+		 uint32_t *slot, struct kvp_error *err);
+int host_slot_unmapped(struct host *h, uint32_t slot, struct kvp_error *err);
+
+/* host_map.c */
+int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+	     kvp_handle handle, struct kvp_error *err);
+int host_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+	       struct kvp_error *err);
+int host_grant(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+	       const struct kvp_grant *grants, size_t count,
+	       struct kvp_error *err);
+int host_granted(struct kvp_backend *b, uint64_t address, uint32_t device,
+		 enum kvp_flags *flags, struct kvp_error *err);
+int host_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
+	      uint64_t bytes, uint32_t pattern, struct kvp_error *err);
+int host_match(struct kvp_backend *b, uint32_t device, uint64_t address,
+	       uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
+	       struct kvp_error *err);
+
+/* host_pool.c */
+int host_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
+		     struct kvp_error *err);
+int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+		      struct kvp_error *err);
+int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+		  uint64_t *address, struct kvp_error *err);
+int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
+		    struct kvp_error *err);
+/*
+ * Really give back what a device's pools took back.  What the kernel does
+ * not take stays pending.  KVP_EEXHAUSTED: no map left to split one.
+ */
+int host_pools_settle(struct host *h, uint32_t device, struct kvp_error *err);
+void host_pools_release(struct host *h);
+
+#endif

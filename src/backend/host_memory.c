@@ -1,0 +1,183 @@
+/*
+ * The host backend's physical memory: handles are ranges of sparse memfds.
+ *
+ * A new handle goes behind the last one alive.  Memory is given back where
+ * it lies, by punching a hole; the file's range is used again once nothing
+ * behind it is alive.  Until then a hole costs nothing.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* fallocate, memfd_create */
+#endif
+
+#include "backend/host.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/standard.h"
+#include "base/u64.h"
+#include "backend/backend_util.h"
+
+/* An unused slot, not yet taken. */
+static int find_slot(struct host *h, uint32_t *index, struct kvp_error *err)
+{
+	uint32_t room = h->nslots ? h->nslots * 2 : 256, i;
+	struct host_slot *grown;
+
+	if (h->unused == HOST_NONE) {
+		if (h->nslots > HOST_NONE / 2)
+			return kvp_error_nomem(err);
+		grown = realloc(h->slots, room * sizeof(*grown));
+		if (!grown)
+			return kvp_error_nomem(err);
+		memset(grown + h->nslots, 0,
+		       (room - h->nslots) * sizeof(*grown));
+		for (i = h->nslots; i < room; i++)
+			grown[i].after = i + 1 < room ? i + 1 : HOST_NONE;
+		h->unused = h->nslots;
+		h->slots = grown;
+		h->nslots = room;
+	}
+	*index = h->unused;
+	return KVP_OK;
+}
+
+/* Where the device's next handle begins; grows its file to hold it. */
+static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
+		       uint64_t *offset, struct kvp_error *err)
+{
+	struct host_file *f = &h->files[device];
+	uint64_t first = 0, end;
+
+	if (f->last != HOST_NONE)
+		first = h->slots[f->last].offset + h->slots[f->last].bytes;
+	errno = EFBIG;
+	if (!u64_add(first, bytes, &end) || end > INT64_MAX)
+		return host_failed(err, "create", "ftruncate", first, bytes);
+	/* Only now: what a process may open is preflight's to ask. */
+	if (f->fd < 0)
+		f->fd = standard_avoid(memfd_create("kvplan", MFD_CLOEXEC));
+	if (f->fd < 0)
+		return host_failed(err, "create", "memfd_create", 0, 0);
+	if (end > f->bytes) {
+		if (ftruncate(f->fd, (off_t)end))
+			return host_failed(err, "create", "ftruncate", first,
+					   bytes);
+		f->bytes = end;
+	}
+	*offset = first;
+	return KVP_OK;
+}
+
+int host_create(struct kvp_backend *b, const struct kvp_create *what,
+		kvp_handle *handle, struct kvp_error *err)
+{
+	struct host *h = host_of(b);
+	struct host_file *f;
+	struct host_slot *s;
+	uint64_t offset = 0;
+	uint32_t index = 0;
+	int code = host_check_device(h, "create", what->device, err);
+
+	if (!code)
+		code = host_check_range(h, "create", 0, what->bytes, err);
+	if (!code && what->handle_type == KVP_HANDLE_FABRIC)
+		code = backend_unsupported(b, "create", "fabric handles", err);
+	if (!code && what->rdma)
+		code = backend_unsupported(b, "create", "GPUDirect RDMA", err);
+	if (!code)
+		code = find_slot(h, &index, err);
+	if (!code)
+		code = find_memory(h, what->device, what->bytes, &offset, err);
+	if (code)
+		return code;
+	f = &h->files[what->device];
+	s = &h->slots[index];
+	h->unused = s->after;
+	*s = (struct host_slot){
+		.offset = offset, .bytes = what->bytes, .uses = s->uses + 1,
+		.device = what->device, .before = f->last, .after = HOST_NONE,
+		.used = true,
+	};
+	if (f->last != HOST_NONE)
+		h->slots[f->last].after = index;
+	f->last = index;
+	h->alive.handles++;
+	*handle = (uint64_t)s->uses << 32 | index;
+	return KVP_OK;
+}
+
+int host_slot_of(const struct host *h, const char *call, kvp_handle handle,
+		 uint32_t *index, struct kvp_error *err)
+{
+	uint32_t i = (uint32_t)(handle & UINT32_MAX);
+	const struct host_slot *s = i < h->nslots ? &h->slots[i] : NULL;
+
+	if (!s || !s->used || s->released || s->uses != handle >> 32)
+		return kvp_error_set(err, KVP_EDRIVER,
+				     "%s: no handle 0x%" PRIx64 ", or it is "
+				     "released already", call, handle);
+	*index = i;
+	return KVP_OK;
+}
+
+/*
+ * Give the memory of a slot back and, at the end of the file, its range;
+ * a hole between others costs nothing.
+ */
+static int give_back(struct host *h, const char *call, uint32_t index,
+		     struct kvp_error *err)
+{
+	struct host_slot *s = &h->slots[index];
+	struct host_file *f = &h->files[s->device];
+
+	assert(s->used && !s->mappings);
+	if (fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)s->offset, (off_t)s->bytes))
+		return host_failed(err, call, "fallocate", s->offset,
+				   s->bytes);
+	if (s->before != HOST_NONE)
+		h->slots[s->before].after = s->after;
+	if (s->after != HOST_NONE)
+		h->slots[s->after].before = s->before;
+	else
+		f->last = s->before;
+	s->used = false;
+	s->after = h->unused;
+	h->unused = index;
+	h->alive.handles--;
+	return KVP_OK;
+}
+
+int host_release(struct kvp_backend *b, kvp_handle handle,
+		 struct kvp_error *err)
+{
+	struct host *h = host_of(b);
+	uint32_t index = 0;
+	int code = host_slot_of(h, "release", handle, &index, err);
+
+	if (code)
+		return code;
+	if (!h->slots[index].mappings)
+		return give_back(h, "release", index, err);
+	h->slots[index].released = true;
+	return KVP_OK;
+}
+
+/* Where giving back fails, the mapping is gone and the memory leaks. */
+int host_slot_unmapped(struct host *h, uint32_t slot, struct kvp_error *err)
+{
+	struct host_slot *s = &h->slots[slot];
+
+	assert(s->mappings);
+	if (--s->mappings || !s->released)
+		return KVP_OK;
+	return give_back(h, "unmap", slot, err);
+}

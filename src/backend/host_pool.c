@@ -1,0 +1,177 @@
+/*
+ * The host backend's pools: every block is a range of anonymous memory of
+ * its own.
+ *
+ * The GPUs' pools give memory back in the order of a stream; so does this
+ * one.  A block that was given back stays where it is until its device is
+ * synchronized, and whoever forgets to wait finds its memory still taken.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* MAP_ANONYMOUS */
+#endif
+
+#include "backend/host.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
+
+int host_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
+		     struct kvp_error *err)
+{
+	struct host *h = host_of(b);
+	struct pool *made = NULL;
+	int code = host_check_device(h, "pool_create", device, err);
+
+	if (!code)
+		code = pool_new(&made, device, err);
+	if (code)
+		return code;
+	*pool = pools_enter(&h->pools, made);
+	h->alive.pools++;
+	return KVP_OK;
+}
+
+int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+		  uint64_t *address, struct kvp_error *err)
+{
+	struct host *h = host_of(b);
+	struct pool_block *block = NULL;
+	struct pool *from = NULL;
+	void *got;
+	int code = pools_find(&h->pools, "allocate", pool, &from, err);
+
+	if (!code && !bytes)
+		code = kvp_error_set(err, KVP_EDRIVER,
+				     "allocate: a block of 0 bytes");
+	if (!code)
+		code = pools_room(&h->pools, &block, err);
+	if (code)
+		return code;
+	if (!h->spare)
+		h->spare = host_spare_make();
+	got = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (got == MAP_FAILED) {
+		code = host_failed(err, "allocate", "mmap", 0, bytes);
+		free(block);
+		return code;
+	}
+	pools_enter_block(&h->pools, from, block, (uint64_t)(uintptr_t)got,
+			  bytes);
+	h->alive.blocks++;
+	*address = block->address;
+	return KVP_OK;
+}
+
+int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
+		    struct kvp_error *err)
+{
+	struct host *h = host_of(b);
+	struct pool_block *block = NULL;
+	int code = pools_find_block(&h->pools, "deallocate", pool, address,
+				    &block, err);
+
+	if (code)
+		return code;
+	pools_take_block(&h->pools, block);
+	block->after = block->pool->pending;
+	block->pool->pending = block;
+	return KVP_OK;
+}
+
+/*
+ * The kernel makes one map of neighbouring blocks.  Giving one in the middle
+ * back takes a map more, which the spare ones provide.
+ */
+static bool clear(struct host *h, const struct pool_block *block)
+{
+	void *at = (void *)(uintptr_t)block->address;
+	int rc = munmap(at, (size_t)block->bytes);
+
+	if (rc && errno == ENOMEM && h->spare) {
+		host_spare_free(h->spare);
+		rc = munmap(at, (size_t)block->bytes);
+		h->spare = NULL;
+	}
+	return !rc;
+}
+
+/* A pool's pending blocks.  What cannot be given back stays pending. */
+static int give_back(struct host *h, const char *call, struct pool *pool,
+		     struct kvp_error *err)
+{
+	struct pool_block **link = &pool->pending;
+	struct pool_block *block;
+	int code = KVP_OK;
+
+	while ((block = *link) != NULL) {
+		if (!clear(h, block)) {
+			if (!code)
+				code = host_failed(err, call, "munmap",
+						   block->address,
+						   block->bytes);
+			link = &block->after;
+			continue;
+		}
+		*link = block->after;
+		free(block);
+		h->alive.blocks--;
+	}
+	return code;
+}
+
+int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+		      struct kvp_error *err)
+{
+	struct host *h = host_of(b);
+	struct pool *gone = NULL;
+	int code = pools_find(&h->pools, "pool_destroy", pool, &gone, err);
+
+	if (!code)
+		code = pool_check_unused("pool_destroy", gone, err);
+	if (!code)
+		code = give_back(h, "pool_destroy", gone, err);
+	if (code)
+		return code;
+	pools_drop(&h->pools, gone);
+	h->alive.pools--;
+	return KVP_OK;
+}
+
+int host_pools_settle(struct host *h, uint32_t device, struct kvp_error *err)
+{
+	struct pool *pool;
+	int code = KVP_OK;
+	int rc;
+
+	for (pool = h->pools.first; pool; pool = pool->next) {
+		if (pool->device != device)
+			continue;
+		rc = give_back(h, "synchronize", pool, code ? NULL : err);
+		if (!code)
+			code = rc;
+	}
+	return code;
+}
+
+static void unmap_all(const struct pool_block *block)
+{
+	for (; block; block = block->after)
+		munmap((void *)(uintptr_t)block->address,
+		       (size_t)block->bytes);
+}
+
+void host_pools_release(struct host *h)
+{
+	struct pool *pool;
+
+	for (pool = h->pools.first; pool; pool = pool->next) {
+		unmap_all(pool->blocks);
+		unmap_all(pool->pending);
+	}
+	pools_release(&h->pools);
+}

@@ -1,0 +1,151 @@
+/*
+ * The books of a backend's pools; see pools.h.
+ *
+ * There are few pools and many blocks: pools hang in a list, blocks in a
+ * table by address and in a list of their pool.
+ */
+#include "backend/pools.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int pool_new(struct pool **pool, uint32_t device, struct kvp_error *err)
+{
+	struct pool *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return kvp_error_nomem(err);
+	made->device = device;
+	*pool = made;
+	return KVP_OK;
+}
+
+int pools_room(struct pools *p, struct pool_block **block,
+	       struct kvp_error *err)
+{
+	struct pool_block *made;
+	int code = address_table_room(&p->blocks, err);
+
+	if (code)
+		return code;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return kvp_error_nomem(err);
+	*block = made;
+	return KVP_OK;
+}
+
+kvp_pool pools_enter(struct pools *p, struct pool *pool)
+{
+	assert(!pool->blocks && !pool->pending && !pool->name);
+	pool->name = ++p->last;
+	pool->next = p->first;
+	p->first = pool;
+	return pool->name;
+}
+
+void pools_enter_block(struct pools *p, struct pool *pool,
+		       struct pool_block *block, uint64_t address,
+		       uint64_t bytes)
+{
+	assert(pool->name);
+	*block = (struct pool_block){
+		.node.address = address, .after = pool->blocks, .pool = pool,
+		.bytes = bytes,
+	};
+	if (pool->blocks)
+		pool->blocks->before = block;
+	pool->blocks = block;
+	pool->nblocks++;
+	address_table_add(&p->blocks, &block->node);
+}
+
+int pools_find(const struct pools *p, const char *call, kvp_pool name,
+	       struct pool **pool, struct kvp_error *err)
+{
+	struct pool *at = p->first;
+
+	while (at && at->name != name)
+		at = at->next;
+	if (!at)
+		return kvp_error_set(err, KVP_EDRIVER, "%s: no pool %" PRIu64
+				     ", or it is destroyed already", call,
+				     name);
+	*pool = at;
+	return KVP_OK;
+}
+
+int pools_find_block(const struct pools *p, const char *call, kvp_pool name,
+		     uint64_t address, struct pool_block **block,
+		     struct kvp_error *err)
+{
+	struct pool_block *at;
+	struct pool *pool = NULL;
+	int code = pools_find(p, call, name, &pool, err);
+
+	if (code)
+		return code;
+	at = (struct pool_block *)address_table_find(&p->blocks, address);
+	if (!at || at->pool != pool)
+		return kvp_error_set(err, KVP_EDRIVER, "%s: pool %" PRIu64
+				     " has no block at 0x%" PRIx64 ", or it is"
+				     " given back already", call, name,
+				     address);
+	*block = at;
+	return KVP_OK;
+}
+
+int pool_check_unused(const char *call, const struct pool *pool,
+		      struct kvp_error *err)
+{
+	if (!pool->nblocks)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EDRIVER, "%s: pool %" PRIu64 " still has"
+			     " blocks in use: %" PRIu64, call, pool->name,
+			     pool->nblocks);
+}
+
+void pools_take_block(struct pools *p, struct pool_block *block)
+{
+	address_table_remove(&p->blocks, &block->node);
+	if (block->before)
+		block->before->after = block->after;
+	else
+		block->pool->blocks = block->after;
+	if (block->after)
+		block->after->before = block->before;
+	block->before = block->after = NULL;
+	assert(block->pool->nblocks);
+	block->pool->nblocks--;
+}
+
+void pools_drop(struct pools *p, struct pool *pool)
+{
+	struct pool **link = &p->first;
+	struct pool_block *block;
+
+	while ((block = pool->blocks) != NULL) {
+		pools_take_block(p, block);
+		free(block);
+	}
+	while ((block = pool->pending) != NULL) {
+		pool->pending = block->after;
+		free(block);
+	}
+	while (*link != pool)
+		link = &(*link)->next;
+	*link = pool->next;
+	free(pool);
+}
+
+void pools_release(struct pools *p)
+{
+	while (p->first)
+		pools_drop(p, p->first);
+	address_table_release(&p->blocks);
+	memset(p, 0, sizeof(*p));
+}

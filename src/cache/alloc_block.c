@@ -1,0 +1,240 @@
+/*
+ * The books of an allocation cache: a table by address, a tree of sizes, and
+ * lists in the order of filing.
+ */
+#include "cache/alloc_block.h"
+
+#include <assert.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+
+/* Lists. */
+
+static void list_append(struct alloc_list *list, struct alloc_block *b,
+			enum alloc_order order)
+{
+	b->before[order] = list->last;
+	b->after[order] = NULL;
+	if (list->last)
+		list->last->after[order] = b;
+	else
+		list->first = b;
+	list->last = b;
+}
+
+static void list_remove(struct alloc_list *list, struct alloc_block *b,
+			enum alloc_order order)
+{
+	struct alloc_block *before = b->before[order];
+	struct alloc_block *after = b->after[order];
+
+	assert(before ? before->after[order] == b : list->first == b);
+	assert(after ? after->before[order] == b : list->last == b);
+	if (before)
+		before->after[order] = after;
+	else
+		list->first = after;
+	if (after)
+		after->before[order] = before;
+	else
+		list->last = before;
+}
+
+/* NULL for NULL: the node is first in its block. */
+static struct alloc_block *block_of(struct address_node *node)
+{
+	return (struct alloc_block *)node;
+}
+
+struct alloc_block *alloc_blocks_at(const struct alloc_blocks *bs,
+				    uint64_t address)
+{
+	return block_of(address_table_find(&bs->table, address));
+}
+
+/* Sizes. */
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* One block more of a size; NULL: no memory. */
+static struct alloc_size *size_take(struct alloc_blocks *bs, uint64_t bytes)
+{
+	struct alloc_size *size = calloc(1, sizeof(*size));
+	struct alloc_size **node;
+
+	if (!size)
+		return NULL;
+	size->bytes = bytes;
+	node = tsearch(size, &bs->tree, compare);
+	if (!node || *node != size)
+		free(size);
+	if (!node)
+		return NULL;
+	(*node)->blocks++;
+	return *node;
+}
+
+static void size_drop(struct alloc_blocks *bs, struct alloc_size *size)
+{
+	assert(size->blocks);
+	if (--size->blocks)
+		return;
+	assert(!size->filed && !size->held.first);
+	tdelete(size, &bs->tree, compare);
+	free(size);
+}
+
+struct alloc_block *alloc_blocks_held(const struct alloc_blocks *bs,
+				      uint64_t bytes)
+{
+	struct alloc_size **node = tfind(&bytes, &bs->tree, compare);
+
+	return node ? (*node)->held.last : NULL;
+}
+
+/* Places. */
+
+enum alloc_place alloc_block_place(const struct alloc_block *b)
+{
+	if (!b->filed)
+		return ALLOC_LIVE;
+	return b->pinned ? ALLOC_PINNED : ALLOC_HELD;
+}
+
+static void enter(struct alloc_blocks *bs, struct alloc_block *b)
+{
+	struct alloc_sum *sum = &bs->sum[alloc_block_place(b)];
+
+	if (!u64_add(sum->bytes, b->size->bytes, &sum->bytes))
+		abort();	/* more bytes than have addresses */
+	sum->blocks++;
+	if (b->filed)
+		bs->sizes += !b->size->filed++;
+	if (alloc_block_place(b) == ALLOC_HELD) {
+		list_append(&bs->held, b, ALLOC_ALL);
+		list_append(&b->size->held, b, ALLOC_SAME);
+	}
+}
+
+static void leave(struct alloc_blocks *bs, struct alloc_block *b)
+{
+	struct alloc_sum *sum = &bs->sum[alloc_block_place(b)];
+
+	assert(sum->blocks && sum->bytes >= b->size->bytes);
+	sum->bytes -= b->size->bytes;
+	sum->blocks--;
+	if (b->filed)
+		bs->sizes -= !--b->size->filed;
+	if (alloc_block_place(b) == ALLOC_HELD) {
+		list_remove(&bs->held, b, ALLOC_ALL);
+		list_remove(&b->size->held, b, ALLOC_SAME);
+	}
+}
+
+void alloc_blocks_move(struct alloc_blocks *bs, struct alloc_block *block,
+		       bool filed, bool pinned)
+{
+	leave(bs, block);
+	block->filed = filed;
+	block->pinned = pinned;
+	enter(bs, block);
+}
+
+/* Beginning and end. */
+
+int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
+			 struct alloc_block **block, struct kvp_error *err)
+{
+	struct alloc_block *b = calloc(1, sizeof(*b));
+
+	*block = NULL;
+	if (b && !address_table_room(&bs->table, err))
+		b->size = size_take(bs, bytes);
+	if (!b || !b->size) {
+		free(b);
+		return kvp_error_nomem(err);
+	}
+	*block = b;
+	return KVP_OK;
+}
+
+void alloc_blocks_discard(struct alloc_blocks *bs, struct alloc_block *block)
+{
+	size_drop(bs, block->size);
+	free(block);
+}
+
+void alloc_blocks_add(struct alloc_blocks *bs, struct alloc_block *block,
+		      uint64_t address)
+{
+	assert(!block->filed && !block->pinned);
+	block->at.address = address;
+	address_table_add(&bs->table, &block->at);
+	enter(bs, block);
+}
+
+void alloc_blocks_remove(struct alloc_blocks *bs, struct alloc_block *block)
+{
+	leave(bs, block);
+	address_table_remove(&bs->table, &block->at);
+	alloc_blocks_discard(bs, block);
+}
+
+static bool list_sound(const struct alloc_blocks *bs)
+{
+	const struct alloc_block *b, *before = NULL;
+	struct alloc_sum sum = { 0 };
+
+	for (b = bs->held.first; b; b = b->after[ALLOC_ALL]) {
+		if (b->before[ALLOC_ALL] != before ||
+		    alloc_block_place(b) != ALLOC_HELD)
+			return false;
+		sum.bytes += b->size->bytes;
+		sum.blocks++;
+		before = b;
+	}
+	return before == bs->held.last &&
+	       sum.bytes == bs->sum[ALLOC_HELD].bytes &&
+	       sum.blocks == bs->sum[ALLOC_HELD].blocks;
+}
+
+bool alloc_blocks_sound(const struct alloc_blocks *bs)
+{
+	struct alloc_sum sum[ALLOC_PLACES] = { { 0 } };
+	const struct alloc_block *b;
+	size_t i;
+
+	for (i = 0; i < bs->table.nbuckets; i++)
+		for (b = block_of(bs->table.buckets[i]); b;
+		     b = block_of(b->at.chain)) {
+			if (b->size->filed > b->size->blocks ||
+			    (b->filed && !b->size->filed))
+				return false;
+			sum[alloc_block_place(b)].bytes += b->size->bytes;
+			sum[alloc_block_place(b)].blocks++;
+		}
+	return address_table_sound(&bs->table) &&
+	       !memcmp(sum, bs->sum, sizeof(sum)) && list_sound(bs);
+}
+
+void alloc_blocks_release(struct alloc_blocks *bs)
+{
+	size_t i;
+
+	for (i = 0; i < bs->table.nbuckets; i++)
+		while (bs->table.buckets[i])
+			alloc_blocks_remove(bs,
+					    block_of(bs->table.buckets[i]));
+	address_table_release(&bs->table);
+	assert(!bs->tree);
+	*bs = (struct alloc_blocks){ .sizes = 0 };
+}

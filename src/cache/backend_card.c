@@ -1,0 +1,305 @@
+/*
+ * The card on paper: counts bytes and makes addresses up, so that what
+ * happens to a cache on a card of any size can be told without one.
+ *
+ * It promises to refuse what the other backends refuse.  An address is never
+ * given twice: blocks follow each other through the address space, which a
+ * card has used up after 2^64 bytes.
+ */
+#include <kvplan/backend.h>
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "backend/pools.h"
+
+#define ADDRESS_ALIGN UINT64_C(256)
+
+struct card {
+	struct kvp_backend base;
+	uint64_t total_bytes;
+	uint64_t free_bytes;
+	uint64_t pending_bytes;	/* free after the next synchronize */
+	uint64_t next_address;
+	struct pools pools;
+};
+
+static struct card *card_of(struct kvp_backend *b)
+{
+	return (struct card *)b;
+}
+
+static int check_device(const char *call, uint32_t device,
+			struct kvp_error *err)
+{
+	if (!device)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EDRIVER, "%s: no device %" PRIu32
+			     ": there is 1", call, device);
+}
+
+static int card_device(struct kvp_backend *b, uint32_t device,
+		       struct kvp_device_info *info, struct kvp_error *err)
+{
+	int code = check_device("device", device, err);
+
+	if (code)
+		return code;
+	memset(info, 0, sizeof(*info));
+	strcpy(info->label, "card");
+	strcpy(info->name, "a card on paper");
+	info->granularity = ADDRESS_ALIGN;
+	info->total_bytes = card_of(b)->total_bytes;
+	return KVP_OK;
+}
+
+static int card_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
+		     bool *can, struct kvp_error *err)
+{
+	int code = check_device("peer", device, err);
+
+	(void)b;
+	if (!code)
+		code = check_device("peer", owner, err);
+	if (!code)
+		*can = true;
+	return code;
+}
+
+static int card_memory(struct kvp_backend *b, uint32_t device,
+		       uint64_t *free_bytes, struct kvp_error *err)
+{
+	int code = check_device("memory", device, err);
+
+	if (!code)
+		*free_bytes = card_of(b)->free_bytes;
+	return code;
+}
+
+static int card_synchronize(struct kvp_backend *b, uint32_t device,
+			    struct kvp_error *err)
+{
+	struct card *c = card_of(b);
+	int code = check_device("synchronize", device, err);
+
+	if (code)
+		return code;
+	assert(c->pending_bytes <= c->total_bytes - c->free_bytes);
+	c->free_bytes += c->pending_bytes;
+	c->pending_bytes = 0;
+	return KVP_OK;
+}
+
+/* The verbs of mappings: one function for each list of parameters. */
+
+static int no_mappings(struct kvp_error *err)
+{
+	return kvp_error_set(err, KVP_EDRIVER,
+			     "a card on paper has no mappings");
+}
+
+static int card_reserve(struct kvp_backend *b, uint64_t bytes,
+			uint64_t wanted, uint64_t *address,
+			struct kvp_error *err)
+{
+	(void)b, (void)bytes, (void)wanted, (void)address;
+	return no_mappings(err);
+}
+
+static int card_no_range(struct kvp_backend *b, uint64_t address,
+			 uint64_t bytes, struct kvp_error *err)
+{
+	(void)b, (void)address, (void)bytes;
+	return no_mappings(err);
+}
+
+static int card_create(struct kvp_backend *b, const struct kvp_create *what,
+		       kvp_handle *handle, struct kvp_error *err)
+{
+	(void)b, (void)what, (void)handle;
+	return no_mappings(err);
+}
+
+static int card_release(struct kvp_backend *b, kvp_handle handle,
+			struct kvp_error *err)
+{
+	(void)b, (void)handle;
+	return no_mappings(err);
+}
+
+static int card_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		    kvp_handle handle, struct kvp_error *err)
+{
+	(void)b, (void)address, (void)bytes, (void)handle;
+	return no_mappings(err);
+}
+
+static int card_grant(struct kvp_backend *b, uint64_t address,
+		      uint64_t bytes, const struct kvp_grant *grants,
+		      size_t count, struct kvp_error *err)
+{
+	(void)b, (void)address, (void)bytes, (void)grants, (void)count;
+	return no_mappings(err);
+}
+
+static int card_granted(struct kvp_backend *b, uint64_t address,
+			uint32_t device, enum kvp_flags *flags,
+			struct kvp_error *err)
+{
+	(void)b, (void)address, (void)device, (void)flags;
+	return no_mappings(err);
+}
+
+static int card_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
+		     uint64_t bytes, uint32_t pattern, struct kvp_error *err)
+{
+	(void)b, (void)device, (void)address, (void)bytes, (void)pattern;
+	return no_mappings(err);
+}
+
+static int card_match(struct kvp_backend *b, uint32_t device,
+		      uint64_t address, uint64_t bytes, uint32_t pattern,
+		      uint64_t *same_bytes, struct kvp_error *err)
+{
+	(void)b, (void)device, (void)address, (void)bytes, (void)pattern;
+	(void)same_bytes;
+	return no_mappings(err);
+}
+
+/* Pools and their blocks. */
+
+static int card_pool_create(struct kvp_backend *b, uint32_t device,
+			    kvp_pool *pool, struct kvp_error *err)
+{
+	struct pool *made = NULL;
+	int code = check_device("pool_create", device, err);
+
+	if (!code)
+		code = pool_new(&made, device, err);
+	if (!code)
+		*pool = pools_enter(&card_of(b)->pools, made);
+	return code;
+}
+
+static int card_pool_destroy(struct kvp_backend *b, kvp_pool pool,
+			     struct kvp_error *err)
+{
+	struct card *c = card_of(b);
+	struct pool *gone = NULL;
+	int code = pools_find(&c->pools, "pool_destroy", pool, &gone, err);
+
+	if (!code)
+		code = pool_check_unused("pool_destroy", gone, err);
+	if (!code)
+		pools_drop(&c->pools, gone);
+	return code;
+}
+
+/* Where a block goes, and where the next one will. */
+static int place(const struct card *c, uint64_t bytes, uint64_t *next,
+		 struct kvp_error *err)
+{
+	if (!bytes)
+		return kvp_error_set(err, KVP_EDRIVER,
+				     "allocate: a block of 0 bytes");
+	if (bytes > c->free_bytes)
+		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
+			" bytes wanted, %" PRIu64 " free", bytes,
+			c->free_bytes);
+	if (!u64_add(c->next_address, bytes, next) ||
+	    !u64_round_up(*next, ADDRESS_ALIGN, next))
+		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
+			" bytes wanted, the address space ends %" PRIu64
+			" bytes on", bytes, UINT64_MAX - c->next_address);
+	return KVP_OK;
+}
+
+static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
+			 uint64_t *address, struct kvp_error *err)
+{
+	struct card *c = card_of(b);
+	struct pool_block *block = NULL;
+	struct pool *from = NULL;
+	uint64_t next = 0;
+	int code = pools_find(&c->pools, "allocate", pool, &from, err);
+
+	if (!code)
+		code = place(c, bytes, &next, err);
+	if (!code)
+		code = pools_room(&c->pools, &block, err);
+	if (code)
+		return code;
+	pools_enter_block(&c->pools, from, block, c->next_address, bytes);
+	c->next_address = next;
+	c->free_bytes -= bytes;
+	*address = block->address;
+	return KVP_OK;
+}
+
+static int card_deallocate(struct kvp_backend *b, kvp_pool pool,
+			   uint64_t address, struct kvp_error *err)
+{
+	struct card *c = card_of(b);
+	struct pool_block *block = NULL;
+	int code = pools_find_block(&c->pools, "deallocate", pool, address,
+				    &block, err);
+
+	if (code)
+		return code;
+	pools_take_block(&c->pools, block);
+	c->pending_bytes += block->bytes;
+	free(block);
+	return KVP_OK;
+}
+
+static void card_close(struct kvp_backend *b)
+{
+	struct card *c = card_of(b);
+
+	pools_release(&c->pools);
+	free(c);
+}
+
+static const struct kvp_backend_ops card_ops = {
+	.device = card_device,
+	.peer = card_peer,
+	.memory = card_memory,
+	.reserve = card_reserve,
+	.unreserve = card_no_range,
+	.create = card_create,
+	.release = card_release,
+	.map = card_map,
+	.unmap = card_no_range,
+	.grant = card_grant,
+	.granted = card_granted,
+	.fill = card_fill,
+	.match = card_match,
+	.synchronize = card_synchronize,
+	.pool_create = card_pool_create,
+	.pool_destroy = card_pool_destroy,
+	.allocate = card_allocate,
+	.deallocate = card_deallocate,
+	.close = card_close,
+};
+
+int kvp_backend_card(struct kvp_backend **b, uint64_t free_bytes,
+		     struct kvp_error *err)
+{
+	struct card *c = calloc(1, sizeof(*c));
+
+	*b = NULL;
+	if (!c)
+		return kvp_error_nomem(err);
+	c->base.ops = &card_ops;
+	c->base.name = "card";
+	c->base.devices = 1;
+	c->total_bytes = free_bytes;
+	c->free_bytes = free_bytes;
+	c->next_address = ADDRESS_ALIGN;
+	*b = &c->base;
+	return KVP_OK;
+}

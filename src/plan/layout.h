@@ -1,0 +1,23 @@
+/*
+ * The base layout: what a geometry's chunks are before anything is planned.
+ * Errors: KVP_EINFEASIBLE, KVP_ELIMIT, KVP_ENOMEM; on failure it is empty.
+ */
+#ifndef KVPLAN_PLAN_LAYOUT_H
+#define KVPLAN_PLAN_LAYOUT_H
+
+#include <kvplan/plan.h>
+
+struct layout {
+	struct kvp_chunk *chunks;	/* aliased by place, then unaliased
+					   by plane and offset */
+	uint32_t count;
+	uint32_t aliased;
+	uint64_t dedicated_bytes;	/* D */
+	uint64_t arena_end;		/* A */
+};
+
+int layout_make(struct layout *l, const struct kvp_geometry *g,
+		struct kvp_error *err);
+void layout_release(struct layout *l);
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * Probing: the order of the steps, and what is asked of every device.  It
+ * opens a CUDA backend of its own; where the backend's verbs hide what the
+ * driver says, the steps call the driver.
+ */
+#include "probe/probe.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <kvplan/backend.h>
+
+#include "base/error.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include <stdio.h>
+
+int probe_interrupted(const struct probe *p, struct kvp_error *err)
+{
+	if (!p->options.interrupt || !*p->options.interrupt)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EINTERRUPTED, "interrupted by signal %d",
+			     (int)*p->options.interrupt);
+}
+
+uint64_t probe_granularity(const struct probe *p)
+{
+	return p->limits->devices[p->owner].granularity;
+}
+
+static int recommended(struct probe *p, uint32_t device, uint64_t *bytes,
+		       struct kvp_error *err)
+{
+	CUmemAllocationProp prop = cuda_allocation(gpu_of(p->c, device));
+	size_t found = 0;
+	int rc = cuda_enter(p->c, device, err);
+
+	if (!rc)
+		rc = LAST(p->c, err, MemGetAllocationGranularity,
+			  (&found, &prop,
+			   CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+	if (!rc)
+		*bytes = found;
+	return rc;
+}
+
+static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
+{
+	struct kvp_limits_device *d = &p->limits->devices[device];
+	struct kvp_backend *b = &p->c->base;
+	struct kvp_device_info info;
+	int rc = b->ops->device(b, device, &info, err);
+
+	if (rc)
+		return rc;
+	snprintf(d->label, sizeof(d->label), "%s", info.label);
+	snprintf(d->name, sizeof(d->name), "%s", info.name);
+	snprintf(d->uuid, sizeof(d->uuid), "%s", info.uuid);
+	snprintf(p->limits->driver, sizeof(p->limits->driver), "%s",
+		 info.driver);
+	d->granularity = info.granularity;
+	d->total_bytes = info.total_bytes;
+	rc = recommended(p, device, &d->recommended_granularity, err);
+	return rc ? rc : b->ops->memory(b, device, &d->free_bytes, err);
+}
+
+/* The matrix, and the first pair in it. */
+static int ask_peers(struct probe *p, struct kvp_error *err)
+{
+	struct kvp_backend *b = &p->c->base;
+	uint32_t owner, device, n = b->devices;
+	int rc = KVP_OK;
+	bool *can;
+
+	for (owner = 0; !rc && owner < n; owner++)
+		for (device = 0; !rc && device < n; device++) {
+			can = &p->limits->peers[device * n + owner];
+			rc = b->ops->peer(b, device, owner, can, err);
+			if (rc || p->has_peer || device == owner || !*can)
+				continue;
+			p->has_peer = true;
+			p->owner = owner;
+			p->peer = device;
+		}
+	return rc;
+}
+
+static int ask_devices(struct probe *p, struct kvp_error *err)
+{
+	size_t n = p->c->base.devices;
+	int rc = KVP_OK;
+	uint32_t i;
+
+	p->limits->devices = calloc(n, sizeof(*p->limits->devices));
+	p->limits->peers = calloc(n * n, sizeof(*p->limits->peers));
+	if (!p->limits->devices || !p->limits->peers)
+		return kvp_error_nomem(err);
+	p->limits->ndevices = n;
+	for (i = 0; !rc && i < n; i++)
+		rc = ask_device(p, i, err);
+	return rc ? rc : ask_peers(p, err);
+}
+
+/* Put in front of what is stuck what went wrong, where something did. */
+static int tell_stuck(const struct probe *p, int rc, struct kvp_error *err)
+{
+	char cause[KVP_ERROR_MAX + 4] = "";
+
+	if (!p->stuck_mappings && !p->stuck_allocations &&
+	    !p->stuck_reservations)
+		return rc;
+	if (rc && err)
+		snprintf(cause, sizeof(cause), "%s; ", err->text);
+	return kvp_error_set(err, KVP_ESTUCK, "%snot everything could be given"
+		" back; left behind are mappings: %llu, allocations: %llu, "
+		"reservations: %llu", cause,
+		(unsigned long long)p->stuck_mappings,
+		(unsigned long long)p->stuck_allocations,
+		(unsigned long long)p->stuck_reservations);
+}
+
+static int run(struct probe *p, struct kvp_error *err)
+{
+	int rc = ask_devices(p, err);
+
+	if (!rc)
+		rc = cuda_enter(p->c, p->owner, err);
+	if (rc)
+		return rc;
+	rc = probe_abilities(p, err);
+	if (!rc)
+		rc = probe_costs(p, err);
+	if (!rc)
+		rc = probe_entries(p, err);
+	return tell_stuck(p, cuda_leave(p->c, rc), err);
+}
+
+int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
+		  size_t count, const struct kvp_probe_options *options,
+		  struct kvp_error *err)
+{
+	struct probe p = { .limits = limits };
+	struct kvp_backend *b = NULL;
+	int rc;
+
+	*limits = (struct kvp_limits){ .driver = "" };
+	if (options)
+		p.options = *options;
+	rc = kvp_backend_cuda(&b, devices, count, err);
+	if (!rc) {
+		p.c = cuda_of(b);
+		rc = run(&p, err);
+	}
+	kvp_backend_close(b);
+	if (rc)
+		kvp_limits_release(limits);
+	return rc;
+}
+
+#else
+
+int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
+		  size_t count, const struct kvp_probe_options *options,
+		  struct kvp_error *err)
+{
+	struct kvp_backend *b = NULL;
+
+	(void)options;
+	*limits = (struct kvp_limits){ .driver = "" };
+	return kvp_backend_cuda(&b, devices, count, err);
+}
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * What a step of the probe holds: one reservation, some allocations, their
+ * mappings.  Knows how to give them back, whatever happened.
+ */
+#include "probe/probe.h"
+
+#ifdef KVP_HAVE_CUDA
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+
+int hold_reserve(struct probe *p, uint64_t slots, uint64_t each,
+		 struct kvp_error *err)
+{
+	CUdeviceptr base = 0;
+	uint64_t bytes = 0;
+	int rc;
+
+	assert(!p->hold.bytes && !p->hold.created && slots && each);
+	if (!u64_mul(slots, each, &bytes))
+		return kvp_error_set(err, KVP_EREFUSED, "%llu mappings of "
+				     "%llu bytes exceed all addresses",
+				     (unsigned long long)slots,
+				     (unsigned long long)each);
+	rc = CALL(p->c, err, MemAddressReserve, (&base, bytes, 0, 0, 0));
+	if (!rc)
+		p->hold = (struct probe_hold){ .base = base, .bytes = bytes,
+					       .each = each };
+	return rc;
+}
+
+int hold_create(struct probe *p, uint64_t count, struct kvp_error *err)
+{
+	CUmemAllocationProp prop = cuda_allocation(gpu_of(p->c, p->owner));
+	struct probe_hold *h = &p->hold;
+	int rc = KVP_OK;
+
+	assert(h->each && !h->memory);
+	h->memory = calloc(count, sizeof(*h->memory));
+	if (!h->memory)
+		return kvp_error_nomem(err);
+	while (!rc && h->created < count) {
+		rc = CALL(p->c, err, MemCreate,
+			  (&h->memory[h->created].handle, h->each, &prop, 0));
+		h->created += !rc;
+	}
+	return rc;
+}
+
+int hold_map(struct probe *p, struct kvp_error *err)
+{
+	struct probe_hold *h = &p->hold;
+	int rc;
+
+	assert(h->created && (h->mapped + 1) * h->each <= h->bytes);
+	rc = CALL(p->c, err, MemMap,
+		  (h->base + h->mapped * h->each, h->each, 0,
+		   h->memory[h->mapped % h->created].handle, 0));
+	h->mapped += !rc;
+	return rc;
+}
+
+CUresult hold_set_access(struct probe *p, uint64_t i, uint32_t readers)
+{
+	CUmemAccessDesc desc[2] = { { .flags =
+		CU_MEM_ACCESS_FLAGS_PROT_READWRITE } };
+
+	assert(i < p->hold.mapped && readers >= 1 && readers <= 2);
+	desc[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	desc[1] = desc[0];
+	desc[0].location.id = gpu_of(p->c, p->owner)->device;
+	desc[1].location.id = gpu_of(p->c, p->peer)->device;
+	return p->c->api.MemSetAccess(p->hold.base + i * p->hold.each,
+				      p->hold.each, desc, readers);
+}
+
+/* A grant takes table entries and no memory. */
+static int explain_full(struct probe *p, int code, struct kvp_error *err)
+{
+	uint64_t bytes = 0;
+
+	if (code != KVP_EEXHAUSTED ||
+	    p->c->base.ops->memory(&p->c->base, p->owner, &bytes, NULL))
+		return code;
+	return kvp_error_wrap(err, code, "%s, %llu bytes free: the driver's "
+			      "table of mappings is full "
+			      "(NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the "
+			      "kernel log); end what else holds entries on "
+			      "this node", p->limits->devices[p->owner].label,
+			      (unsigned long long)bytes);
+}
+
+int hold_grant(struct probe *p, uint64_t i, uint32_t readers,
+	       struct kvp_error *err)
+{
+	int rc = cuda_api_result(&p->c->api, "cuMemSetAccess",
+				 hold_set_access(p, i, readers), err);
+
+	return explain_full(p, rc, err);
+}
+
+void hold_unmap_range(struct probe *p, uint64_t address, uint64_t bytes,
+		      uint64_t i)
+{
+	if (!p->c->api.MemUnmap(address, bytes))
+		return;
+	p->stuck_mappings++;
+	p->hold.memory[i].kept = true;
+	p->hold.kept = true;
+}
+
+void hold_unmap(struct probe *p)
+{
+	struct probe_hold *h = &p->hold;
+
+	assert(h->mapped);
+	h->mapped--;
+	hold_unmap_range(p, h->base + h->mapped * h->each, h->each,
+			 h->mapped % h->created);
+}
+
+void hold_drop(struct probe *p)
+{
+	struct probe_memory *m;
+
+	assert(p->hold.created && !p->hold.mapped);
+	m = &p->hold.memory[--p->hold.created];
+	if (p->c->api.MemRelease(m->handle) || m->kept)
+		p->stuck_allocations++;
+}
+
+void hold_release(struct probe *p)
+{
+	struct probe_hold *h = &p->hold;
+
+	cuda_settle(p->c);
+	while (h->mapped)
+		hold_unmap(p);
+	while (h->created)
+		hold_drop(p);
+	/* Addresses that are still mapped cannot be freed. */
+	if (h->bytes &&
+	    (h->kept || p->c->api.MemAddressFree(h->base, h->bytes)))
+		p->stuck_reservations++;
+	free(h->memory);
+	*h = (struct probe_hold){ .bytes = 0 };
+}
+
+#endif

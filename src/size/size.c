@@ -1,0 +1,395 @@
+/*
+ * Sizing: the most pages whose bytes, with everything beside them, are
+ * within a budget, and the rows these pages can alias.  One function works
+ * out all bytes of a number of pages; the rest searches over it, since it
+ * never falls with the pages.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <kvplan/size.h>
+
+#include "base/error.h"
+#include "base/u64.h"
+#include "model/number.h"
+#include "plan/layout.h"
+
+/* What does not depend on the pages. */
+static int measure_fixed(struct kvp_size *s, const struct kvp_geometry *g,
+			 struct kvp_error *err)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < g->nstatics; i++)
+		if (!u64_round_up(g->statics[i].bytes, g->granularity,
+				  &bytes) ||
+		    !number_add(s->static_bytes, bytes, &s->static_bytes))
+			return kvp_error_set(err, KVP_ELIMIT,
+				"/static: the bytes of all items, each "
+				"rounded up to the granularity, %" PRIu64
+				", are more than 9007199254740991 (2^53 - 1); "
+				"a smaller granularity makes them fewer",
+				g->granularity);
+	if (!number_mul(g->execution_rows, g->row_stride, &bytes) ||
+	    !u64_round_up(bytes, g->granularity, &s->dedicated_bytes) ||
+	    s->dedicated_bytes > KVP_NUMBER_MAX)
+		return kvp_error_set(err, KVP_ELIMIT, "/execution_rows: "
+			"%" PRIu64 " rows of %" PRIu64 " bytes are more than "
+			"9007199254740991 (2^53 - 1)",
+			g->execution_rows, g->row_stride);
+	return KVP_OK;
+}
+
+/*
+ * Every term for so many pages.  False where a document could not state
+ * one of them.
+ */
+static bool measure(struct kvp_size *s, const struct kvp_geometry *g,
+		    uint64_t pages)
+{
+	uint64_t bytes, planes = 0;
+	size_t i;
+
+	s->pages = pages;
+	s->page_bytes = 0;
+	for (i = 0; i < g->nplanes; i++) {
+		if (!number_mul(pages, g->planes[i].bytes_per_page, &bytes))
+			return false;
+		s->page_bytes += bytes;
+		if (!u64_round_up(bytes, g->granularity, &bytes) ||
+		    !number_add(planes, bytes, &planes))
+			return false;
+	}
+	s->rounding_bytes = planes - s->page_bytes;
+	if (!number_mul(pages, g->page_tokens, &s->kv_tokens) ||
+	    !number_mul(s->kv_tokens, g->dcp_group_size, &s->kv_tokens) ||
+	    !number_mul(pages, g->page_overhead_bytes, &s->overhead_bytes))
+		return false;
+	/* Four terms below 2^53 do not overflow. */
+	s->used_bytes = planes + s->dedicated_bytes + s->static_bytes +
+			s->overhead_bytes;
+	return true;
+}
+
+/* The most pages that can be stated and use at most so many bytes. */
+static uint64_t most_pages(const struct kvp_size *fixed,
+			   const struct kvp_geometry *g, uint64_t bytes)
+{
+	struct kvp_size s = *fixed;
+	uint64_t low = 0, mid;
+	uint64_t high = u64_min(bytes, KVP_NUMBER_MAX) /
+			g->planes[0].bytes_per_page;
+
+	while (low < high) {
+		mid = low + (high - low + 1) / 2;
+		if (measure(&s, g, mid) && s.used_bytes <= bytes)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	return low;
+}
+
+/* Aliased backing of a number of pages that measure() took. */
+static uint64_t aliased_bytes(const struct kvp_geometry *g, uint64_t pages)
+{
+	uint64_t bytes = 0, total = 0;
+	size_t i;
+
+	for (i = 0; i < g->nplanes; i++)
+		if (g->planes[i].alias &&
+		    u64_round_up(pages * g->planes[i].bytes_per_page,
+				 g->granularity, &bytes))
+			total += bytes;
+	return total;
+}
+
+/* The fewest pages that alias so many snapshot rows; 0: none do. */
+static uint64_t fewest_pages(const struct kvp_size *s,
+			     const struct kvp_geometry *g, uint64_t rows)
+{
+	uint64_t low = 1, high = most_pages(s, g, KVP_NUMBER_MAX), mid, need;
+
+	if (!u64_add(rows, g->execution_rows, &need) || need > KVP_ROWS_MAX ||
+	    !number_mul(need, g->row_stride, &need) ||
+	    s->dedicated_bytes + aliased_bytes(g, high) < need)
+		return 0;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (s->dedicated_bytes + aliased_bytes(g, mid) >= need)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static void find_rows(struct kvp_size *s, const struct kvp_geometry *g,
+		      uint64_t asked)
+{
+	uint64_t rows;
+
+	assert(g->execution_rows <= KVP_ROWS_MAX);
+	if (!g->row_bytes)
+		return;
+	rows = (s->dedicated_bytes + aliased_bytes(g, s->pages)) /
+	       g->row_stride;
+	assert(rows >= g->execution_rows);	/* D alone holds those */
+	s->rows_that_fit = rows - g->execution_rows;
+	/* Their end is within used_bytes, so it can be stated. */
+	s->snapshot_rows = u64_min(u64_min(s->rows_that_fit, asked),
+				   KVP_ROWS_MAX - g->execution_rows);
+	if (asked != KVP_UNSTATED && s->snapshot_rows < asked)
+		s->pages_for_snapshots = fewest_pages(s, g, asked);
+}
+
+static void set_budget(struct kvp_size *s, const struct kvp_size_wish *wish)
+{
+	uint64_t usable;
+	size_t i;
+
+	if (!wish->nfree)
+		return;
+	s->bounded = true;
+	for (i = 1; i < wish->nfree; i++)
+		if (wish->free_bytes[i] < wish->free_bytes[s->rank])
+			s->rank = (uint32_t)i;
+	s->free_bytes = wish->free_bytes[s->rank];
+	usable = kvp_memory_limit_apply(&wish->limit, s->free_bytes);
+	/* People are told what they asked for, also where less is free. */
+	s->reserve_bytes = wish->limit.kind == KVP_LIMIT_LEAVE ?
+			   wish->limit.bytes : s->free_bytes - usable;
+	s->cache_bytes = wish->cache_bytes;
+	s->budget_bytes = usable > s->cache_bytes ?
+			  usable - s->cache_bytes : 0;
+}
+
+/* Execution rows whose dedicated backing fits beside `others`. */
+static uint64_t execution_rows_beside(const struct kvp_size *s,
+				      const struct kvp_geometry *g,
+				      uint64_t others)
+{
+	uint64_t left = s->budget_bytes > others ?
+			s->budget_bytes - others : 0;
+
+	return left / g->granularity * g->granularity / g->row_stride;
+}
+
+/* The nearest settings that fit, for an error. */
+static void name_nearest(char *text, size_t size, const struct kvp_size *s,
+			 const struct kvp_geometry *g, uint64_t fit,
+			 uint64_t asked)
+{
+	struct kvp_size one = *s;
+	uint64_t without, with;
+
+	/* It fits, or one page is what was measured. */
+	(void)measure(&one, g, fit ? fit : 1);
+	if (fit) {
+		snprintf(text, size, "%" PRIu64 " pages (%" PRIu64 " tokens) "
+			 "fit; asked %" PRIu64, fit, one.kv_tokens, asked);
+		return;
+	}
+	if (!g->execution_rows) {
+		snprintf(text, size, "no page fits");
+		return;
+	}
+	without = execution_rows_beside(s, g, s->static_bytes);
+	with = execution_rows_beside(s, g, one.used_bytes -
+				     s->dedicated_bytes);
+	if (without < g->execution_rows)
+		snprintf(text, size, "%" PRIu64 " execution rows fit with no "
+			 "KV; asked %" PRIu64 "; %" PRIu64 " fit with 1 page",
+			 without, g->execution_rows, with);
+	else
+		snprintf(text, size, "no page fits beside %" PRIu64
+			 " execution rows; %" PRIu64 " fit with 1 page",
+			 g->execution_rows, with);
+}
+
+/* Measured, and more than the budget: every term, and what would fit. */
+static int does_not_fit(const struct kvp_size *s, const struct kvp_geometry *g,
+			const struct kvp_size_wish *wish, uint64_t fit,
+			struct kvp_error *err)
+{
+	char nearest[256], budget[256], rank[32] = "every rank";
+
+	if (wish->nfree > 1)
+		snprintf(rank, sizeof(rank), "rank %" PRIu32, s->rank);
+	name_nearest(nearest, sizeof(nearest), s, g, fit, s->pages);
+	snprintf(budget, sizeof(budget), "%s has %" PRIu64
+		 " bytes free, less reserve %" PRIu64 " and cache %" PRIu64
+		 " a budget of %" PRIu64, rank, s->free_bytes,
+		 s->reserve_bytes, s->cache_bytes, s->budget_bytes);
+	return kvp_error_set(err, KVP_EINFEASIBLE,
+		"%s: %s; %" PRIu64 " page%s need%s %" PRIu64 ", which is %"
+		PRIu64 " more: planes %" PRIu64 ", rounding %" PRIu64
+		", dedicated %" PRIu64 ", static %" PRIu64
+		", page overhead %" PRIu64, nearest, budget, s->pages,
+		s->pages == 1 ? "" : "s", s->pages == 1 ? "s" : "",
+		s->used_bytes, s->used_bytes - s->budget_bytes,
+		s->page_bytes, s->rounding_bytes, s->dedicated_bytes,
+		s->static_bytes, s->overhead_bytes);
+}
+
+/* `fit` pages are within the budget, where there is one. */
+static int cannot_be_stated(const struct kvp_size *s,
+			    const struct kvp_geometry *g, uint64_t pages,
+			    uint64_t fit, struct kvp_error *err)
+{
+	uint64_t most = s->bounded ? fit : most_pages(s, g, KVP_NUMBER_MAX);
+
+	if (!most_pages(s, g, KVP_NUMBER_MAX))
+		return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens "
+			"of even one page, with everything beside it, are "
+			"more than 9007199254740991 (2^53 - 1)");
+	return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens of %"
+		PRIu64 " pages, with everything beside them, are more than "
+		"9007199254740991 (2^53 - 1); %" PRIu64 " pages %s", pages,
+		most, s->bounded ? "fit the budget" : "can be stated");
+}
+
+static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
+		      const struct kvp_size_wish *wish, struct kvp_error *err)
+{
+	uint64_t asked = wish->pages;
+	uint64_t bytes = s->bounded ? s->budget_bytes : KVP_NUMBER_MAX;
+	uint64_t fit = most_pages(s, g, bytes);
+	uint64_t pages = asked ? asked : fit ? fit : 1;
+
+	if (!measure(s, g, pages) ||
+	    (!s->bounded && s->used_bytes > KVP_NUMBER_MAX))
+		return cannot_be_stated(s, g, pages, fit, err);
+	if (s->bounded && s->used_bytes > s->budget_bytes)
+		return does_not_fit(s, g, wish, fit, err);
+	if (s->bounded)
+		s->left_bytes = s->free_bytes - s->used_bytes;
+	return KVP_OK;
+}
+
+static bool has_addresses(const struct kvp_geometry *g)
+{
+	bool has = g->has_arena_address;
+	size_t i;
+
+	for (i = 0; i < g->nplanes && !has; i++)
+		has = g->planes[i].has_address;
+	return has;
+}
+
+/* Recorded addresses may be too close for so many pages: the reader knows. */
+static int check_addresses(const struct kvp_geometry *sized,
+			   struct kvp_error *err)
+{
+	struct kvp_geometry again = { 0 };
+	char *text = NULL;
+	size_t len;
+	int code = has_addresses(sized) ?
+		   kvp_geometry_write(sized, &text, &len, err) : KVP_OK;
+
+	if (!code && text)
+		code = kvp_geometry_read(&again, "recorded addresses", text,
+					 len, err);
+	free(text);
+	kvp_geometry_release(&again);
+	if (!code || code == KVP_ENOMEM)
+		return code;
+	return kvp_error_wrap(err, KVP_ELIMIT, "%" PRIu64 " pages and %"
+		PRIu64 " snapshot rows need other addresses; fewer pages or "
+		"no addresses help", sized->pages, sized->snapshot_rows);
+}
+
+/* What is handed out can be read and planned. */
+static int check_sized(const struct kvp_size *s, const struct kvp_geometry *g,
+		       struct kvp_error *err)
+{
+	struct kvp_geometry sized = *g;
+	struct layout l = { 0 };
+	int code;
+
+	kvp_size_apply(s, NULL, &sized);
+	code = layout_make(&l, &sized, err);
+	layout_release(&l);
+	if (code == KVP_ELIMIT)
+		return kvp_error_wrap(err, code, "sized to %" PRIu64 " pages "
+			"and %" PRIu64 " snapshot rows (fewer rows help as "
+			"well)", s->pages, s->snapshot_rows);
+	return code ? code : check_addresses(&sized, err);
+}
+
+void kvp_size_wish_init(struct kvp_size_wish *wish)
+{
+	*wish = (struct kvp_size_wish){ .snapshots = KVP_UNSTATED };
+}
+
+static int check_wish(const struct kvp_size_wish *wish,
+		      const struct kvp_geometry *g, struct kvp_error *err)
+{
+	size_t i;
+
+	if (g->base_chunks)
+		return kvp_error_set(err, KVP_EINPUT, "/base_chunks: are "
+			"recorded for their own pages and rows and cannot be "
+			"sized; remove them");
+	if (!wish->nfree && !wish->pages)
+		return kvp_error_set(err, KVP_EINPUT, "neither free memory "
+			"nor a number of pages is stated");
+	if (wish->nfree > 1 && wish->nfree != g->ranks)
+		return kvp_error_set(err, KVP_EINPUT, "free memory has %zu "
+			"values, must be one for all ranks or one for each of "
+			"the %" PRIu64, wish->nfree, g->ranks);
+	for (i = 0; i < wish->nfree; i++)
+		if (wish->free_bytes[i] > KVP_NUMBER_MAX)
+			return kvp_error_set(err, KVP_ELIMIT, "rank %zu: %"
+				PRIu64 " bytes free, must be at most "
+				"9007199254740991 (2^53 - 1)", i,
+				wish->free_bytes[i]);
+	return KVP_OK;
+}
+
+int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
+		  const struct kvp_size_wish *wish, struct kvp_error *err)
+{
+	struct kvp_size s = { .bounded = false };
+	int code = check_wish(wish, geometry, err);
+
+	*size = s;
+	if (!code)
+		code = measure_fixed(&s, geometry, err);
+	if (code)
+		return code;
+	set_budget(&s, wish);
+	code = find_pages(&s, geometry, wish, err);
+	if (code)
+		return code;
+	find_rows(&s, geometry, wish->snapshots);
+	code = check_sized(&s, geometry, err);
+	if (!code)
+		*size = s;
+	return code;
+}
+
+void kvp_size_apply(const struct kvp_size *size,
+		    const struct kvp_cap_override *override,
+		    struct kvp_geometry *geometry)
+{
+	struct kvp_cap cap;
+
+	geometry->pages = size->pages;
+	geometry->snapshot_rows = size->snapshot_rows;
+	if (!size->snapshot_rows && !geometry->execution_rows)
+		geometry->row_bytes = geometry->row_stride = 0;
+	geometry->has_headroom = size->bounded;
+	geometry->headroom = (struct kvp_headroom){ .free_bytes = 0 };
+	if (!size->bounded)
+		return;
+	cap = kvp_cap_plan(&size->left_bytes, override);
+	geometry->headroom = (struct kvp_headroom){
+		.free_bytes = size->left_bytes,
+		.cap_bytes = cap.bounded ? cap.bytes : 0,
+		.bounded = cap.bounded,
+	};
+}
