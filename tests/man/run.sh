@@ -170,7 +170,7 @@ same 'keys of a geometry'
 keys "$model/plan_json.c" "$model/chunk_json.c" >"$work/program"
 entries man/kvplan-plan.5 Cm KEYS SUMMARY >"$work/manual"
 same 'keys of a plan'
-keys "$model/limits_json.c" >"$work/program"
+keys src/probe/limits_json.c >"$work/program"
 entries man/kvplan-limits.5 Cm KEYS >"$work/manual"
 same 'keys of a limits file'
 kvplan verify --list-rules | awk '{ print $1 }' | sort >"$work/program"
