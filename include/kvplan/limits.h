@@ -38,6 +38,10 @@ extern "C" {
  */
 #define KVP_ADDRESS_END ((UINT64_C(1) << 47) - 4096)
 
+/* How the driver calls a full table of mappings, and where it says so. */
+#define KVP_TABLE_WORD \
+	"NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the kernel log"
+
 /*
  * What the driver keeps free of a GPU's memory: it makes no allocation that
  * would leave less (measured on H200, driver 580, with 1 to 70,000

@@ -8,8 +8,8 @@
  *
  * Cost: O(n log n) in the chunks of one rank, plus the ranks' reader lists.
  */
-#ifndef KVPLAN_PACK_H
-#define KVPLAN_PACK_H
+#ifndef KVPLAN_PLAN_MAKE_H
+#define KVPLAN_PLAN_MAKE_H
 
 #include <kvplan/plan.h>
 

@@ -2,8 +2,8 @@
  * What the files of the CUDA backend share: its structs, one driver call,
  * and making a GPU's context current for the length of a verb.
  */
-#ifndef KVPLAN_REALIZE_BACKEND_CUDA_H
-#define KVPLAN_REALIZE_BACKEND_CUDA_H
+#ifndef KVPLAN_BACKEND_BACKEND_CUDA_H
+#define KVPLAN_BACKEND_BACKEND_CUDA_H
 
 #include "backend/cuda_api.h"
 

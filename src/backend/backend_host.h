@@ -5,8 +5,8 @@
  * to be neighbours in the memfd too) and one or two for every reservation;
  * vm.max_map_count limits them per process.
  */
-#ifndef KVPLAN_REALIZE_BACKEND_HOST_H
-#define KVPLAN_REALIZE_BACKEND_HOST_H
+#ifndef KVPLAN_BACKEND_BACKEND_HOST_H
+#define KVPLAN_BACKEND_BACKEND_HOST_H
 
 #include <kvplan/backend.h>
 

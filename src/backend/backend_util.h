@@ -5,8 +5,8 @@
  * The byte of a pattern at address x is byte x % 4, little end first, on
  * every machine.
  */
-#ifndef KVPLAN_REALIZE_BACKEND_UTIL_H
-#define KVPLAN_REALIZE_BACKEND_UTIL_H
+#ifndef KVPLAN_BACKEND_BACKEND_UTIL_H
+#define KVPLAN_BACKEND_BACKEND_UTIL_H
 
 #include <kvplan/backend.h>
 

@@ -2,8 +2,8 @@
  * The CUDA driver as a table of functions, looked up at run time: nothing
  * is linked against it, and without a driver everything else works.
  */
-#ifndef KVPLAN_REALIZE_CUDA_API_H
-#define KVPLAN_REALIZE_CUDA_API_H
+#ifndef KVPLAN_BACKEND_CUDA_API_H
+#define KVPLAN_BACKEND_CUDA_API_H
 
 #include "base/error.h"
 

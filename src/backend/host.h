@@ -9,8 +9,8 @@
  * looking up an address and refusing an overlap are the same O(log n)
  * search.
  */
-#ifndef KVPLAN_REALIZE_HOST_H
-#define KVPLAN_REALIZE_HOST_H
+#ifndef KVPLAN_BACKEND_HOST_H
+#define KVPLAN_BACKEND_HOST_H
 
 #include "backend/backend_host.h"
 #include "backend/pools.h"

@@ -7,8 +7,8 @@
  *   pool_new    ask the system   pools_enter        pools_drop
  *   pools_room  ask the system   pools_enter_block  pools_take_block
  */
-#ifndef KVPLAN_REALIZE_POOLS_H
-#define KVPLAN_REALIZE_POOLS_H
+#ifndef KVPLAN_BACKEND_POOLS_H
+#define KVPLAN_BACKEND_POOLS_H
 
 #include <stddef.h>
 

@@ -109,7 +109,7 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-static const char *last_name(const char *path)
+const char *kvp_file_last_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -129,7 +129,7 @@ static void sync_directory(const struct kvp_file_out *f)
 
 static bool stat_target(const struct kvp_file_out *f, struct stat *st)
 {
-	return !fstatat(f->dir, last_name(f->target), st, 0);
+	return !fstatat(f->dir, kvp_file_last_name(f->target), st, 0);
 }
 
 /*
@@ -187,7 +187,7 @@ static int create_named(const struct kvp_file_out *f, struct beside *beside)
 static int link_unnamed(const struct kvp_file_out *f, int fd,
 			struct beside *beside)
 {
-	const char *to = last_name(f->target);
+	const char *to = kvp_file_last_name(f->target);
 	char from[40];
 
 	snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
@@ -238,7 +238,7 @@ static int replace(const struct kvp_file_out *f, bool named, const char *text,
 		close(fd);
 		return replace(f, true, text, len, err);
 	} else if (*beside.name && renameat(f->dir, beside.name, f->dir,
-					    last_name(f->target))) {
+					    kvp_file_last_name(f->target))) {
 		code = io_error(err, "replace", f->target);
 	}
 	if (code && *beside.name)
@@ -259,7 +259,7 @@ static int begin_direct(struct kvp_file_out *f, struct kvp_error *err)
 /* Find out whether a file can be made beside the target; none stays. */
 static int begin_beside(struct kvp_file_out *f, struct kvp_error *err)
 {
-	const char *last = last_name(f->target);
+	const char *last = kvp_file_last_name(f->target);
 	char *dir = last > f->target ?
 		    strndup(f->target, (size_t)(last - f->target)) :
 		    strdup(".");

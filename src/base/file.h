@@ -21,6 +21,9 @@
 int kvp_file_read(const char *path, char **text, size_t *len,
 		  struct kvp_error *err);
 
+/* The last name of a path, a part of it; "" where it ends in a slash. */
+const char *kvp_file_last_name(const char *path);
+
 /*
  * A file being written whole or not at all.  Beginning finds out whether a
  * file can be made in the target's directory, and leaves none there; the

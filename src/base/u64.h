@@ -17,6 +17,12 @@ static inline bool u64_add(uint64_t a, uint64_t b, uint64_t *out)
 	return true;
 }
 
+/* The sum, or UINT64_MAX where it does not fit: for comparing with a limit. */
+static inline uint64_t u64_add_capped(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 static inline bool u64_mul(uint64_t a, uint64_t b, uint64_t *out)
 {
 	if (b && a > UINT64_MAX / b)

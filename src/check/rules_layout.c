@@ -180,8 +180,7 @@ int check_rule_physical_bytes(struct check *c)
 	size_t i;
 
 	for (i = 0; i < c->plan->nchunks; i++)
-		if (!u64_add(sum, c->plan->chunks[i].bytes, &sum))
-			sum = UINT64_MAX;
+		sum = u64_add_capped(sum, c->plan->chunks[i].bytes);
 	if (sum != c->base.physical_bytes)
 		check_report(c, KVP_AT_PLAN, 0, "chunks have bytes in all",
 			     sum, c->base.physical_bytes);
@@ -246,12 +245,6 @@ static void judge_end(struct check *c, enum kvp_place place, uint64_t index,
 				   KVP_ADDRESS_END);
 }
 
-/* UINT64_MAX where the sum is no number. */
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-	return u64_add(a, b, &a) ? a : UINT64_MAX;
-}
-
 int check_rule_address_space(struct check *c)
 {
 	const struct kvp_geometry *g = c->geometry;
@@ -263,16 +256,16 @@ int check_rule_address_space(struct check *c)
 		arena = UINT64_MAX;
 	all = arena;
 	for (i = 0; i < g->nplanes; i++)
-		all = add_up(all, c->base.backing[i]);
+		all = u64_add_capped(all, c->base.backing[i]);
 	judge_end(c, KVP_AT_PLAN, 0, "planes and arena take bytes of addresses:",
 		  all);
 	if (g->has_arena_address)
 		judge_end(c, KVP_AT_PLAN, 0, "arena is recorded to end at",
-			  add_up(g->arena_address, arena));
+			  u64_add_capped(g->arena_address, arena));
 	for (i = 0; i < g->nplanes; i++)
 		if (g->planes[i].has_address)
 			judge_end(c, KVP_AT_PLANE, i, "is recorded to end at",
-				  add_up(g->planes[i].address,
-					 c->base.backing[i]));
+				  u64_add_capped(g->planes[i].address,
+						 c->base.backing[i]));
 	return KVP_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/u64.h"
 #include "check/check.h"
 #include "check/conflict.h"
+#include "model/plan_view.h"
 
 /* A sorted list of page ranges, wherever it comes from. */
 struct ranges {
@@ -114,15 +115,14 @@ int check_rule_rows(struct check *c)
 				     row->row, i);
 			continue;
 		}
-		if (row->first > plan->nspans ||
-		    row->count > plan->nspans - row->first) {
+		if (!row_has_spans(plan, row)) {
 			check_report(c, KVP_AT_ROW, i,
 				     "states ranges beyond the pool",
 				     row->count, 0);
 			continue;
 		}
 		stated.count = row->count;
-		stated.span = row->count ? plan->spans + row->first : NULL;
+		stated.span = row_spans(plan, row);
 		compare_stated(c, i, &stated);
 	}
 	return KVP_OK;

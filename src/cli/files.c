@@ -25,11 +25,10 @@ struct target {
 	char last[PATH_MAX];	/* the name to come; "": it is there */
 };
 
+/* The last name of a path that is to be changed. */
 static char *last_name(char *path)
 {
-	char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return path + (kvp_file_last_name(path) - path);
 }
 
 static bool set_inode(struct target *p, const struct stat *st)

@@ -200,8 +200,7 @@ uint64_t summary_addresses(const struct kvp_plan *plan)
 	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
 			 g->row_stride;
 
-	return u64_add(bytes, plan->summary.physical_bytes, &bytes) ? bytes :
-	       UINT64_MAX;
+	return u64_add_capped(bytes, plan->summary.physical_bytes);
 }
 
 /* What verify warns of and realize refuses, told as soon as it is planned. */

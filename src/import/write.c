@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "import/work.h"
 
@@ -14,11 +15,9 @@
 /* config.json of a model says nothing; its model_type does. */
 static void stem(const struct import *im, char *text, size_t size)
 {
-	const char *base = strrchr(im->source, '/');
-	size_t len;
+	const char *base = kvp_file_last_name(im->source);
+	size_t len = strlen(base);
 
-	base = base ? base + 1 : im->source;
-	len = strlen(base);
 	if (len > 5 && !strcmp(base + len - 5, ".json"))
 		len -= 5;
 	if (!len || *base == '<' || (len == 6 && !memcmp(base, "config", 6))) {

@@ -7,8 +7,8 @@
  *   base   | 0 | 1 | 2 | ...             | reserved, not mapped |
  *          |<- mapped * each bytes ----->|
  */
-#ifndef KVPLAN_REALIZE_PROBE_H
-#define KVPLAN_REALIZE_PROBE_H
+#ifndef KVPLAN_PROBE_PROBE_H
+#define KVPLAN_PROBE_PROBE_H
 
 #include <kvplan/probe.h>
 

@@ -85,10 +85,8 @@ static int explain_full(struct probe *p, int code, struct kvp_error *err)
 	    p->c->base.ops->memory(&p->c->base, p->owner, &bytes, NULL))
 		return code;
 	return kvp_error_wrap(err, code, "%s, %llu bytes free: the driver's "
-			      "table of mappings is full "
-			      "(NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the "
-			      "kernel log); end what else holds entries on "
-			      "this node", p->limits->devices[p->owner].label,
+			      "table of mappings is full (" KVP_TABLE_WORD
+			      "); end what else holds entries on this node", p->limits->devices[p->owner].label,
 			      (unsigned long long)bytes);
 }
 

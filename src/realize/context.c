@@ -10,9 +10,6 @@
 #include "base/text_list.h"
 #include "realize/realization.h"
 
-/* The driver's own word for a full table. */
-#define TABLE_WORD "NV_ERR_INSUFFICIENT_RESOURCES, 0x1a, in the kernel log"
-
 typedef unsigned long long ull;
 
 /* The reader of a rank with the least free memory. */
@@ -102,16 +99,16 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 		 (ull)KVP_DRIVER_BYTES);
 	if (least.known && least.bytes >= KVP_DRIVER_BYTES)
 		snprintf(text, size, ": memory is free, the driver's table of "
-			 "mappings is full (" TABLE_WORD "): %s", entries);
+			 "mappings is full (" KVP_TABLE_WORD "): %s", entries);
 	else if (full)
 		snprintf(text, size, ": the driver's table of mappings is full "
-			 "(" TABLE_WORD "): %s%s%s", entries, least.known ?
+			 "(" KVP_TABLE_WORD "): %s%s%s", entries, least.known ?
 			 "; memory may be short as well: " : "",
 			 least.known ? memory : "");
 	else if (least.known)
 		snprintf(text, size, ": memory is short: %s; or others on this "
 			 "node fill the driver's table of mappings "
-			 "(" TABLE_WORD " then): %s", memory, entries);
+			 "(" KVP_TABLE_WORD " then): %s", memory, entries);
 	return full || least.bytes >= KVP_DRIVER_BYTES ? KVP_ETABLE :
 							 KVP_EEXHAUSTED;
 }

@@ -63,11 +63,6 @@ int obstacles_tell(const struct obstacles *o, struct kvp_error *err)
 
 /* --- addresses --- */
 
-static uint64_t add_up(uint64_t sum, uint64_t bytes)
-{
-	return u64_add(sum, bytes, &sum) ? sum : UINT64_MAX;
-}
-
 /* What one rank reserves; UINT64_MAX where that is no number. */
 static uint64_t rank_addresses(const struct kvp_realization *r)
 {
@@ -75,9 +70,9 @@ static uint64_t rank_addresses(const struct kvp_realization *r)
 	size_t i;
 
 	for (i = 0; i < r->plan->nchunks; i++)
-		sum = add_up(sum, r->plan->chunks[i].bytes);
+		sum = u64_add_capped(sum, r->plan->chunks[i].bytes);
 	for (i = 0; i < geometry_of(r)->nstatics; i++)
-		sum = add_up(sum, demand_static_bytes(r, i));
+		sum = u64_add_capped(sum, demand_static_bytes(r, i));
 	return sum;
 }
 
@@ -88,8 +83,7 @@ static void judge_end(struct kvp_error *told, uint64_t *others,
 {
 	uint64_t last = KVP_ADDRESS_END - bytes;
 
-	if (!address || bytes > KVP_ADDRESS_END ||
-	    address <= KVP_ADDRESS_END - bytes)
+	if (!address || bytes > KVP_ADDRESS_END || address <= last)
 		return;
 	if (told->code)
 		++*others;
@@ -107,17 +101,19 @@ static void check_recorded(const struct kvp_realization *r,
 {
 	struct kvp_error *told = &o->kind[OBSTACLE_RECORDED], one;
 	char name[KVP_PLANE_NAME_MAX + 8];
-	uint64_t others = 0;
+	uint64_t others = 0, address;
 	const struct rank *k;
 	uint32_t i, plane;
 
 	for (i = 0; i < r->nranks; i++) {
 		k = &r->ranks[i];
 		for (plane = 0; plane < geometry_of(r)->nplanes; plane++) {
+			address = recorded_plane(r, k, plane);
+			if (!address)
+				continue;
 			snprintf(name, sizeof(name), "plane %s",
 				 geometry_of(r)->planes[plane].name);
-			judge_end(told, &others, k, name,
-				  recorded_plane(r, k, plane),
+			judge_end(told, &others, k, name, address,
 				  demand_plane_bytes(r, plane),
 				  geometry_of(r)->granularity);
 		}

@@ -325,35 +325,31 @@ static bool ends_process(int number)
 	       action.sa_handler == SIG_DFL;
 }
 
-/* plan, import and size end by the signal, but not between two names. */
-static void stop_writer(const char *const *args, const struct step *step,
-			int number, bool *reached)
-{
-	struct run r = { .args = args, .call = step->call, .nth = step->nth,
-			 .signal = number, .placed = step->placed };
-	int way;
+typedef bool judge_end(const struct run *r);
 
-	for (way = 0; way < 4; way++) {
-		r.named = way & 1;
-		r.old = way & 2;
-		end(&r, start(&r));
-		check_files(&r);
-		tell(&r, r.sent ? by_signal(&r) : !r.status,
-		     "not ended by the signal");
-		*reached |= r.sent;
-	}
+/* plan, import and size end by the signal, but not between two names. */
+static bool writer_ends(const struct run *r)
+{
+	return r->sent ? by_signal(r) : !r->status;
 }
 
 /*
  * realize and probe give back what they hold, and tell it by their status; but
  * once the file is there it is too late to be interrupted.
  */
-static void stop_holder(const char *const *args, const struct step *step,
-			int number, bool *reached)
+static bool holder_ends(const struct run *r)
+{
+	if (!r->sent || r->placed)
+		return !r->status;
+	return by_signal(r) || (WIFEXITED(r->status) &&
+				WEXITSTATUS(r->status) == 128 + r->signal);
+}
+
+static void stop_command(const char *const *args, const struct step *step,
+			 int number, judge_end *ends, bool *reached)
 {
 	struct run r = { .args = args, .call = step->call, .nth = step->nth,
 			 .signal = number, .placed = step->placed };
-	bool told;
 	int way;
 
 	for (way = 0; way < 4; way++) {
@@ -361,18 +357,14 @@ static void stop_holder(const char *const *args, const struct step *step,
 		r.old = way & 2;
 		end(&r, start(&r));
 		check_files(&r);
-		told = by_signal(&r) || (WIFEXITED(r.status) &&
-					 WEXITSTATUS(r.status) == 128 + number);
-		tell(&r, r.sent && !r.placed ? told : !r.status,
-		     "another status");
+		tell(&r, ends(&r), ends == writer_ends ?
+		     "not ended by the signal" : "another status");
 		*reached |= r.sent;
 	}
 }
 
 static void stop_everywhere(const char *const *args,
-			    void (*stop_command)(const char *const *,
-						 const struct step *, int,
-						 bool *))
+			    judge_end *ends)
 {
 	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	size_t i, n;
@@ -381,7 +373,8 @@ static void stop_everywhere(const char *const *args,
 	for (i = 0; i < STEPS; i++) {
 		reached = false;
 		for (n = 0; n < sizeof(numbers) / sizeof(*numbers); n++)
-			stop_command(args, &steps[i], numbers[n], &reached);
+			stop_command(args, &steps[i], numbers[n], ends,
+				     &reached);
 		if (!reached)
 			printf("FAIL signal: %s never calls %s %d times\n",
 			       args[0], steps[i].call, steps[i].nth);
@@ -400,8 +393,10 @@ static void stop_by_every_signal(void)
 		if (!ends_process(number))
 			continue;
 		reached = false;
-		stop_writer(cmd_plan, &renaming, number, &reached);
-		stop_holder(cmd_realize, &renaming, number, &reached);
+		stop_command(cmd_plan, &renaming, number, writer_ends,
+			     &reached);
+		stop_command(cmd_realize, &renaming, number, holder_ends,
+			     &reached);
 		count++;
 	}
 	must(count > 40, "there are more signals");
@@ -537,12 +532,12 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, out, _IOLBF, sizeof(out));
 	prepare();
-	stop_everywhere(cmd_plan, stop_writer);
-	stop_everywhere(cmd_import, stop_writer);
-	stop_everywhere(cmd_size, stop_writer);
-	stop_everywhere(cmd_realize, stop_holder);
+	stop_everywhere(cmd_plan, writer_ends);
+	stop_everywhere(cmd_import, writer_ends);
+	stop_everywhere(cmd_size, writer_ends);
+	stop_everywhere(cmd_realize, holder_ends);
 	if (cuda)
-		stop_everywhere(cmd_probe, stop_holder);
+		stop_everywhere(cmd_probe, holder_ends);
 	stop_by_every_signal();
 	ignore_signal();
 	fault();
