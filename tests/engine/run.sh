@@ -69,15 +69,6 @@ structs() {
 }
 check 'the structs of the example (<) are those of the headers (>)' structs
 
-# README.md shows lines of the example.
-quoted() {
-	awk '/^```/ { on = $0 == "```python"; next } on && NF' README.md |
-		sed 's/^ *//' >"$work/shown"
-	sed 's/^ *//' "$example" >"$work/lines"
-	! grep -Fxv -f "$work/lines" "$work/shown" && [ -s "$work/shown" ]
-}
-check 'the lines in README.md' quoted
-
 # The library of a sanitized build needs a sanitized python.
 if [ "${SAN:-}" ]; then
 	echo "SKIP engine/example: python3 is not built with $SAN"

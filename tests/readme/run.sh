@@ -1,6 +1,7 @@
 #!/bin/sh
 # README.md: its C example compiles without a warning and runs; its shell
-# blocks marked <!-- test --> run.
+# blocks marked <!-- test --> run; the output on its first screen and the
+# chunks of its picture are what kvplan prints and plans.
 bin=$(cd "${B:-build}" && pwd) || exit 1
 top=$(pwd)
 work=$(mktemp -d) || exit 1
@@ -62,5 +63,42 @@ while [ "$n" -le "$blocks" ]; do
 done
 [ "$blocks" -gt 0 ]
 verdict $? 'no shell block is marked <!-- test -->'
+
+# What follows the first command, up to an empty line, is its output.
+sed -n '/^    \$ kvplan plan/,/^$/{/./s/^    //p;}' README.md >"$work/screen"
+(
+	cd "$work" || exit
+	sed 1d screen >shown
+	[ -s shown ] || { echo 'no output is shown'; exit 1; }
+	sh -c "$(sed -n '1s/^\$ //p' screen)" 2>printed && diff shown printed
+) >"$work/log" 2>&1
+verdict $? 'the output on the first screen'
+
+# A0 is the first tile of plane A; A0+A1 is one chunk.
+cat >"$work/picture.json" <<'END'
+{ "format": "kvplan/geometry/1", "name": "picture", "pages": 3,
+  "page_tokens": 64, "execution_rows": 1, "snapshot_rows": 2,
+  "row_bytes": "6 MiB", "ranks": 1, "dcp_group_size": 1, "planes": [
+    { "name": "A", "bytes_per_page": "2 MiB" },
+    { "name": "B", "bytes_per_page": "2 MiB" } ] }
+END
+# picture LINE MODE: that line has the aliased chunks of that mode's plan.
+picture() {
+	sed -n "s/^    $1 *| their own memory *|\(.*\)|[^|]*/\1/p" README.md |
+		tr -d ' ' | tr '|' '\n' >"$work/shown"
+	kvplan plan -q --merge="$2" "$work/picture.json" | jq -r '
+		.chunks[] | ["A", "B"][.plane] as $plane
+		| (.offset / 2097152) as $tile
+		| [range($tile; $tile + .bytes / 2097152) | "\($plane)\(.)"]
+		| join("+")' >"$work/planned" && diff "$work/shown" "$work/planned"
+}
+picture arena none >"$work/log" 2>&1
+verdict $? 'the base layout of the picture'
+picture planned row >"$work/log" 2>&1
+verdict $? 'the plan of the picture'
+
+words=$(wc -w <README.md)
+[ "$words" -le 1500 ] 2>"$work/log"
+verdict $? "$words words; 1,500 are the most"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
