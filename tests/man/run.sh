@@ -103,8 +103,9 @@ kvplan --help |
 sed -n 's/^\.Ss kvplan \([^ ]*\)$/\1/p' man/kvplan.1 | sort >"$work/manual"
 same 'commands of kvplan'
 
-# Every line "$ COMMAND" in a literal block runs, in order, in one directory
-# per page, and prints the lines shown below it.
+# Every line "$ COMMAND" in a literal block, and the next where it ends in a
+# backslash, runs, in order, in one directory per page, and prints the lines
+# shown below it.
 for page in man/*; do
 	dir=$work/${page##*/}
 	mkdir "$dir"
@@ -117,7 +118,12 @@ for page in man/*; do
 		on && /^\$ / {
 			n++
 			open = 1
-			print substr($0, 3) >(out "." n)
+			$0 = substr($0, 3)
+			more = 1
+		}
+		on && more {
+			print >(out "." n)
+			more = /\\e$/
 			next
 		}
 		on && open && !/^\./ { print >(out "." n ".shown") }' "$page"
@@ -139,6 +145,17 @@ for page in man/*; do
 		fi
 		n=$((n + 1))
 	done
+done
+# A terminal of 80 columns shows every line whole.
+backspace=$(printf '\b')
+for page in man/*; do
+	wide=$(mandoc -T ascii -O width=80 "$page" |
+		sed "s/.$backspace//g" | awk 'length > 80')
+	if [ -z "$wide" ]; then
+		pass
+	else
+		fail "$page: longer than 80 columns: $wide"
+	fi
 done
 # The example in kvplan-geometry(5) is layouts/example.json.
 awk '/^\.Bd -literal/ { on = 1; next } /^\.Ed/ { on = 0 } on' \
