@@ -1,8 +1,9 @@
 /*
- * Backends: what realizing needs from a memory system, as one table of
- * verbs.  Four exist: the host's memory (complete, so that all logic runs
- * without a GPU), the CUDA driver, a card on paper, and a fault backend that
- * wraps another one and makes chosen calls fail.
+ * Backends: what realizing needs from a memory system, as three tables of
+ * verbs: devices, mappings and pools.  Four exist: the host's memory
+ * (complete, so that all logic runs without a GPU), the CUDA driver, a card
+ * on paper, and a fault backend that wraps another one and makes chosen calls
+ * fail.
  *
  *   reserve   address space                     unreserve
  *   create    physical memory of one device     release
@@ -73,7 +74,8 @@ struct kvp_device_info {
 
 struct kvp_backend;
 
-struct kvp_backend_ops {
+/* Devices, and waiting for them. */
+struct kvp_device_ops {
 	int (*device)(struct kvp_backend *b, uint32_t device,
 		      struct kvp_device_info *info, struct kvp_error *err);
 	/* Can `device` be granted access to memory of `owner`? */
@@ -81,6 +83,13 @@ struct kvp_backend_ops {
 		    bool *can, struct kvp_error *err);
 	int (*memory)(struct kvp_backend *b, uint32_t device,
 		      uint64_t *free_bytes, struct kvp_error *err);
+	/* Wait until all fills of the device are done, seen by everybody. */
+	int (*synchronize)(struct kvp_backend *b, uint32_t device,
+			   struct kvp_error *err);
+};
+
+/* Address space, physical memory, mappings and what is in them. */
+struct kvp_mapping_ops {
 	/* wanted != 0: exactly there, or KVP_EDRIVER and nothing reserved;
 	   KVP_ESTUCK where another place was offered and stays reserved.
 	   CUDA may take a block of up to 1 TiB of address space around a
@@ -123,9 +132,10 @@ struct kvp_backend_ops {
 	int (*match)(struct kvp_backend *b, uint32_t device, uint64_t address,
 		     uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
 		     struct kvp_error *err);
-	/* Wait until all fills of the device are done, seen by everybody. */
-	int (*synchronize)(struct kvp_backend *b, uint32_t device,
-			   struct kvp_error *err);
+};
+
+/* Stream-ordered allocation beside the mappings. */
+struct kvp_pool_ops {
 	/*
 	 * A pool of its own on a device.  It keeps nothing that is given
 	 * back to it beyond the next synchronize of the device, but for
@@ -151,18 +161,27 @@ struct kvp_backend_ops {
 	   byte. */
 	int (*deallocate)(struct kvp_backend *b, kvp_pool pool,
 			  uint64_t address, struct kvp_error *err);
-	/* Give the backend back.  What it still holds is lost or leaked. */
-	void (*close)(struct kvp_backend *b);
 };
 
-/* Embedded first in every concrete backend. */
+/* Embedded first in every concrete backend.  Every slot is filled. */
 struct kvp_backend {
-	const struct kvp_backend_ops *ops;
+	struct kvp_device_ops device;
+	struct kvp_mapping_ops mapping;
+	struct kvp_pool_ops pool;
+	/* Give the backend back.  What it still holds is lost or leaked. */
+	void (*close)(struct kvp_backend *b);
 	const char *name;	/* "host", "cuda" */
 	uint32_t devices;	/* numbered from 0 */
 	/* Memory is shared by all devices and taken when it is touched. */
 	bool lazy;
 };
+
+/*
+ * Fill the slots of the tables that are NULL, of verbs that a new backend
+ * does not have: these answer KVP_EDRIVER, "map: the card backend has no such
+ * call".
+ */
+void kvp_backend_complete(struct kvp_backend *b);
 
 /*
  * This machine's memory: every device is one memfd, every mapping a range
@@ -189,12 +208,12 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 /*
  * A card on paper: one device with so many bytes free, all of them for
  * pools.  Nothing is behind an address.  Blocks take exactly their bytes.
- * The verbs of mappings answer KVP_EDRIVER.  Errors: KVP_ENOMEM.
+ * It has no verbs of mappings.  Errors: KVP_ENOMEM.
  */
 int kvp_backend_card(struct kvp_backend **b, uint64_t free_bytes,
 		     struct kvp_error *err);
 
-/* The verbs as bits, for the fault backend. */
+/* The verbs as bits, for the fault backend: one for each slot. */
 enum kvp_op {
 	KVP_OP_DEVICE = 1 << 0, KVP_OP_PEER = 1 << 1, KVP_OP_MEMORY = 1 << 2,
 	KVP_OP_RESERVE = 1 << 3, KVP_OP_UNRESERVE = 1 << 4,

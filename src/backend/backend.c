@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
+#include "backend/verbs.def"
 
 /* Stays in the first cache levels while it is copied on. */
 #define WRITE_BLOCK (UINT64_C(64) << 10)
@@ -17,7 +18,7 @@
 void kvp_backend_close(struct kvp_backend *b)
 {
 	if (b)
-		b->ops->close(b);
+		b->close(b);
 }
 
 int backend_unsupported(const struct kvp_backend *b, const char *call,
@@ -26,6 +27,48 @@ int backend_unsupported(const struct kvp_backend *b, const char *call,
 	return kvp_error_set(err, KVP_EDRIVER, "%s: the %s backend has no %s",
 			     call, b->name, what);
 }
+
+/* --- the list of verbs --- */
+
+#define VERB_NUMBER(op, ...) NUMBER_##op,
+#define VERB_BIT(op, ...) \
+	_Static_assert(KVP_OP_##op == 1 << NUMBER_##op, "bits as the rows");
+
+enum { BACKEND_VERBS(VERB_NUMBER) VERBS };
+BACKEND_VERBS(VERB_BIT)
+
+#define SLOTS ((sizeof(struct kvp_device_ops) +				\
+		sizeof(struct kvp_mapping_ops) +			\
+		sizeof(struct kvp_pool_ops)) / sizeof(void (*)(void)))
+
+_Static_assert(VERBS == 18 && SLOTS == 18 && KVP_OP_ALL == (1 << 18) - 1,
+	       "a verb is a slot, an op bit and a row in verbs.def");
+
+/* Takes the arguments of a call that looks at none of them. */
+static void ignore(const struct kvp_backend *b, ...)
+{
+	(void)b;
+}
+
+#define MISSING_VERB(op, table, verb, parameters, arguments, address, bytes) \
+	static int missing_##verb(struct kvp_backend *b, LIST parameters, \
+				  struct kvp_error *err)		\
+	{								\
+		ignore(b, LIST arguments);				\
+		return backend_unsupported(b, #verb, "such call", err);	\
+	}
+#define MISSING_SLOT(op, table, verb, ...) \
+	if (!b->table.verb) \
+		b->table.verb = missing_##verb;
+
+BACKEND_VERBS(MISSING_VERB)
+
+void kvp_backend_complete(struct kvp_backend *b)
+{
+	BACKEND_VERBS(MISSING_SLOT)
+}
+
+/* --- patterns --- */
 
 struct backend_cut backend_cut(uint64_t address, uint64_t bytes)
 {

@@ -250,26 +250,25 @@ static int cuda_granted(struct kvp_backend *b, uint64_t address,
 	return KVP_OK;
 }
 
-const struct kvp_backend_ops cuda_ops = {
-	.device = cuda_device,
-	.peer = cuda_peer,
-	.memory = cuda_memory,
-	.reserve = cuda_reserve,
-	.unreserve = cuda_unreserve,
-	.create = cuda_create,
-	.release = cuda_release,
-	.map = cuda_map,
-	.unmap = cuda_unmap,
-	.grant = cuda_grant,
-	.granted = cuda_granted,
-	.fill = cuda_fill,
-	.match = cuda_match,
-	.synchronize = cuda_synchronize,
-	.pool_create = cuda_pool_create,
-	.pool_destroy = cuda_pool_destroy,
-	.allocate = cuda_allocate,
-	.deallocate = cuda_deallocate,
+const struct kvp_backend cuda_backend = {
+	.device = {
+		.device = cuda_device, .peer = cuda_peer, .memory = cuda_memory,
+		.synchronize = cuda_synchronize,
+	},
+	.mapping = {
+		.reserve = cuda_reserve, .unreserve = cuda_unreserve,
+		.create = cuda_create, .release = cuda_release,
+		.map = cuda_map, .unmap = cuda_unmap,
+		.grant = cuda_grant, .granted = cuda_granted,
+		.fill = cuda_fill, .match = cuda_match,
+	},
+	.pool = {
+		.pool_create = cuda_pool_create,
+		.pool_destroy = cuda_pool_destroy,
+		.allocate = cuda_allocate, .deallocate = cuda_deallocate,
+	},
 	.close = cuda_close,
+	.name = "cuda",
 };
 
 #endif

@@ -103,8 +103,8 @@ int cuda_synchronize(struct kvp_backend *b, uint32_t device,
  */
 void cuda_settle(struct cuda *c);
 
-/* backend_cuda.c: all verbs but those, and what an allocation looks like. */
-extern const struct kvp_backend_ops cuda_ops;
+/* backend_cuda.c: all verbs, and what an allocation looks like. */
+extern const struct kvp_backend cuda_backend;
 CUmemAllocationProp cuda_allocation(const struct gpu *g);
 
 /* backend_cuda_place.c */

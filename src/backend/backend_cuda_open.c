@@ -166,8 +166,8 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return kvp_error_nomem(err);
-	c->base.ops = &cuda_ops;
-	c->base.name = "cuda";
+	c->base = cuda_backend;
+	kvp_backend_complete(&c->base);
 	rc = open_all(c, devices, count, err);
 	if (rc)
 		cuda_close(&c->base);

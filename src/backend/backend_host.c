@@ -298,26 +298,25 @@ static void host_close(struct kvp_backend *b)
 	free(h);
 }
 
-static const struct kvp_backend_ops host_ops = {
-	.device = host_device,
-	.peer = host_peer,
-	.memory = host_memory,
-	.reserve = host_reserve,
-	.unreserve = host_unreserve,
-	.create = host_create,
-	.release = host_release,
-	.map = host_map,
-	.unmap = host_unmap,
-	.grant = host_grant,
-	.granted = host_granted,
-	.fill = host_fill,
-	.match = host_match,
-	.synchronize = host_synchronize,
-	.pool_create = host_pool_create,
-	.pool_destroy = host_pool_destroy,
-	.allocate = host_allocate,
-	.deallocate = host_deallocate,
+static const struct kvp_backend host_backend = {
+	.device = {
+		.device = host_device, .peer = host_peer, .memory = host_memory,
+		.synchronize = host_synchronize,
+	},
+	.mapping = {
+		.reserve = host_reserve, .unreserve = host_unreserve,
+		.create = host_create, .release = host_release,
+		.map = host_map, .unmap = host_unmap,
+		.grant = host_grant, .granted = host_granted,
+		.fill = host_fill, .match = host_match,
+	},
+	.pool = {
+		.pool_create = host_pool_create,
+		.pool_destroy = host_pool_destroy,
+		.allocate = host_allocate, .deallocate = host_deallocate,
+	},
 	.close = host_close,
+	.name = "host", .lazy = true,
 };
 
 static struct host *new_host(uint32_t devices, uint64_t granularity)
@@ -328,10 +327,9 @@ static struct host *new_host(uint32_t devices, uint64_t granularity)
 
 	if (!h)
 		return NULL;
-	h->base.ops = &host_ops;
-	h->base.name = "host";
+	h->base = host_backend;
 	h->base.devices = devices;
-	h->base.lazy = true;
+	kvp_backend_complete(&h->base);
 	h->granularity = granularity;
 	h->unused = HOST_NONE;
 	h->flag_bytes = devices / 4 + 1;

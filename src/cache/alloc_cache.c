@@ -37,8 +37,8 @@ static void count_bytes(uint64_t *total, uint64_t bytes)
 
 static int synchronize(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
-	int code = c->backend->ops->synchronize(c->backend, c->options.device,
-						err);
+	int code = c->backend->device.synchronize(c->backend, c->options.device,
+						  err);
 
 	if (!code)
 		c->count.pending_bytes = 0;
@@ -59,7 +59,7 @@ static int give_back(struct kvp_alloc_cache *c, struct alloc_block *block,
 	int code;
 
 	assert(alloc_block_place(block) == ALLOC_HELD);
-	code = c->backend->ops->deallocate(c->backend, c->pool,
+	code = c->backend->pool.deallocate(c->backend, c->pool,
 					   block->at.address, err);
 	if (code) {
 		/* To the end, where it is in no other block's way. */
@@ -140,7 +140,7 @@ int kvp_alloc_cache_get(struct kvp_alloc_cache *c, uint64_t bytes,
 	code = alloc_blocks_prepare(&c->blocks, bytes, &block, err);
 	if (code)
 		return code;
-	code = c->backend->ops->allocate(c->backend, c->pool, bytes, &at, err);
+	code = c->backend->pool.allocate(c->backend, c->pool, bytes, &at, err);
 	if (code) {
 		alloc_blocks_discard(&c->blocks, block);
 		return code;
@@ -174,8 +174,8 @@ int kvp_alloc_cache_set_cap(struct kvp_alloc_cache *c,
 static int plan_cap(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	uint64_t free_bytes = 0;
-	int unread = c->backend->ops->memory(c->backend, c->options.device,
-					     &free_bytes, NULL);
+	int unread = c->backend->device.memory(c->backend, c->options.device,
+					       &free_bytes, NULL);
 	struct kvp_cap cap = kvp_cap_plan(unread ? NULL : &free_bytes,
 					  &c->options.override);
 
@@ -308,7 +308,7 @@ int kvp_alloc_cache_new(struct kvp_alloc_cache **cache, struct kvp_backend *b,
 	if (!options->off)
 		code = kvp_alloc_cache_enable(c, true, err);
 	if (!code)
-		code = b->ops->pool_create(b, options->device, &c->pool, err);
+		code = b->pool.pool_create(b, options->device, &c->pool, err);
 	if (!code) {
 		*cache = c;
 		c = NULL;
@@ -324,7 +324,7 @@ static int give_back_pool(struct kvp_alloc_cache *c, struct kvp_error *err)
 
 	if (c->blocks.table.count)
 		return code;
-	gone = c->backend->ops->pool_destroy(c->backend, c->pool,
+	gone = c->backend->pool.pool_destroy(c->backend, c->pool,
 					     code ? NULL : err);
 	return code ? code : gone;
 }

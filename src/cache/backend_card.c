@@ -94,82 +94,6 @@ static int card_synchronize(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
-/* The verbs of mappings: one function for each list of parameters. */
-
-static int no_mappings(struct kvp_error *err)
-{
-	return kvp_error_set(err, KVP_EDRIVER,
-			     "a card on paper has no mappings");
-}
-
-static int card_reserve(struct kvp_backend *b, uint64_t bytes,
-			uint64_t wanted, uint64_t *address,
-			struct kvp_error *err)
-{
-	(void)b, (void)bytes, (void)wanted, (void)address;
-	return no_mappings(err);
-}
-
-static int card_no_range(struct kvp_backend *b, uint64_t address,
-			 uint64_t bytes, struct kvp_error *err)
-{
-	(void)b, (void)address, (void)bytes;
-	return no_mappings(err);
-}
-
-static int card_create(struct kvp_backend *b, const struct kvp_create *what,
-		       kvp_handle *handle, struct kvp_error *err)
-{
-	(void)b, (void)what, (void)handle;
-	return no_mappings(err);
-}
-
-static int card_release(struct kvp_backend *b, kvp_handle handle,
-			struct kvp_error *err)
-{
-	(void)b, (void)handle;
-	return no_mappings(err);
-}
-
-static int card_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
-		    kvp_handle handle, struct kvp_error *err)
-{
-	(void)b, (void)address, (void)bytes, (void)handle;
-	return no_mappings(err);
-}
-
-static int card_grant(struct kvp_backend *b, uint64_t address,
-		      uint64_t bytes, const struct kvp_grant *grants,
-		      size_t count, struct kvp_error *err)
-{
-	(void)b, (void)address, (void)bytes, (void)grants, (void)count;
-	return no_mappings(err);
-}
-
-static int card_granted(struct kvp_backend *b, uint64_t address,
-			uint32_t device, enum kvp_flags *flags,
-			struct kvp_error *err)
-{
-	(void)b, (void)address, (void)device, (void)flags;
-	return no_mappings(err);
-}
-
-static int card_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
-		     uint64_t bytes, uint32_t pattern, struct kvp_error *err)
-{
-	(void)b, (void)device, (void)address, (void)bytes, (void)pattern;
-	return no_mappings(err);
-}
-
-static int card_match(struct kvp_backend *b, uint32_t device,
-		      uint64_t address, uint64_t bytes, uint32_t pattern,
-		      uint64_t *same_bytes, struct kvp_error *err)
-{
-	(void)b, (void)device, (void)address, (void)bytes, (void)pattern;
-	(void)same_bytes;
-	return no_mappings(err);
-}
-
 /* Pools and their blocks. */
 
 static int card_pool_create(struct kvp_backend *b, uint32_t device,
@@ -264,26 +188,18 @@ static void card_close(struct kvp_backend *b)
 	free(c);
 }
 
-static const struct kvp_backend_ops card_ops = {
-	.device = card_device,
-	.peer = card_peer,
-	.memory = card_memory,
-	.reserve = card_reserve,
-	.unreserve = card_no_range,
-	.create = card_create,
-	.release = card_release,
-	.map = card_map,
-	.unmap = card_no_range,
-	.grant = card_grant,
-	.granted = card_granted,
-	.fill = card_fill,
-	.match = card_match,
-	.synchronize = card_synchronize,
-	.pool_create = card_pool_create,
-	.pool_destroy = card_pool_destroy,
-	.allocate = card_allocate,
-	.deallocate = card_deallocate,
+static const struct kvp_backend card_backend = {
+	.device = {
+		.device = card_device, .peer = card_peer, .memory = card_memory,
+		.synchronize = card_synchronize,
+	},
+	.pool = {
+		.pool_create = card_pool_create,
+		.pool_destroy = card_pool_destroy,
+		.allocate = card_allocate, .deallocate = card_deallocate,
+	},
 	.close = card_close,
+	.name = "card", .devices = 1,
 };
 
 int kvp_backend_card(struct kvp_backend **b, uint64_t free_bytes,
@@ -294,9 +210,8 @@ int kvp_backend_card(struct kvp_backend **b, uint64_t free_bytes,
 	*b = NULL;
 	if (!c)
 		return kvp_error_nomem(err);
-	c->base.ops = &card_ops;
-	c->base.name = "card";
-	c->base.devices = 1;
+	c->base = card_backend;
+	kvp_backend_complete(&c->base);
 	c->total_bytes = free_bytes;
 	c->free_bytes = free_bytes;
 	c->next_address = ADDRESS_ALIGN;

@@ -170,8 +170,8 @@ static int check_blocks(struct run *r, struct kvp_error *err)
 
 	if (d->steps <= KVP_DECODE_BLOCKS_MAX / d->sizes)
 		return KVP_OK;
-	code = r->backend->ops->memory(r->backend, r->device, &free_bytes,
-				       err);
+	code = r->backend->device.memory(r->backend, r->device, &free_bytes,
+					 err);
 	/* What is held already may be given back and used again. */
 	if (!code && !u64_add(free_bytes, r->first.held_bytes, &free_bytes))
 		free_bytes = UINT64_MAX;
@@ -206,8 +206,8 @@ static int conclude(struct run *r, uint64_t step, struct kvp_error *err)
 	observe(r, step, &result->counters);
 	result->freed_bytes = result->counters.freed_bytes_total -
 			      r->first.freed_bytes_total;
-	return r->backend->ops->memory(r->backend, r->device,
-				       &result->free_bytes, err);
+	return r->backend->device.memory(r->backend, r->device,
+					 &result->free_bytes, err);
 }
 
 /* tensor is from 1; 0: before step 1. */
@@ -314,8 +314,8 @@ static int run_step(struct run *r, uint64_t step, kvp_decode_row_fn *row,
 	r->result->steps = step;
 	if (!row)
 		return KVP_OK;
-	code = r->backend->ops->memory(r->backend, r->device, &now.free_bytes,
-				       err);
+	code = r->backend->device.memory(r->backend, r->device, &now.free_bytes,
+					 err);
 	if (!code)
 		row(cookie, &now);
 	return code;

@@ -5,10 +5,10 @@
 static int read_one(struct kvp_backend *b, uint32_t device,
 		    struct gpu_reading *reading, struct kvp_error *err)
 {
-	int code = b->ops->device(b, device, &reading->info, err);
+	int code = b->device.device(b, device, &reading->info, err);
 
-	return code ? code : b->ops->memory(b, device, &reading->free_bytes,
-					    err);
+	return code ? code : b->device.memory(b, device, &reading->free_bytes,
+					      err);
 }
 
 int gpus_read(struct gpu_reading **readings, size_t *count,

@@ -50,7 +50,7 @@ static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
 	struct kvp_limits_device *d = &p->limits->devices[device];
 	struct kvp_backend *b = &p->c->base;
 	struct kvp_device_info info;
-	int rc = b->ops->device(b, device, &info, err);
+	int rc = b->device.device(b, device, &info, err);
 
 	if (rc)
 		return rc;
@@ -62,7 +62,7 @@ static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
 	d->granularity = info.granularity;
 	d->total_bytes = info.total_bytes;
 	rc = recommended(p, device, &d->recommended_granularity, err);
-	return rc ? rc : b->ops->memory(b, device, &d->free_bytes, err);
+	return rc ? rc : b->device.memory(b, device, &d->free_bytes, err);
 }
 
 /* The matrix, and the first pair in it. */
@@ -76,7 +76,7 @@ static int ask_peers(struct probe *p, struct kvp_error *err)
 	for (owner = 0; !rc && owner < n; owner++)
 		for (device = 0; !rc && device < n; device++) {
 			can = &p->limits->peers[device * n + owner];
-			rc = b->ops->peer(b, device, owner, can, err);
+			rc = b->device.peer(b, device, owner, can, err);
 			if (rc || p->has_peer || device == owner || !*can)
 				continue;
 			p->has_peer = true;

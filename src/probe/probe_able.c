@@ -136,10 +136,10 @@ static int write_own(struct probe *p, uint64_t i, uint32_t pattern,
 		     struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
-	int rc = b->ops->fill(b, p->owner, p->hold.base + i * p->hold.each,
-			      p->hold.each, pattern, err);
+	int rc = b->mapping.fill(b, p->owner, p->hold.base + i * p->hold.each,
+				 p->hold.each, pattern, err);
 
-	return rc ? rc : b->ops->synchronize(b, p->owner, err);
+	return rc ? rc : b->device.synchronize(b, p->owner, err);
 }
 
 static int try_alias(struct probe *p, struct kvp_error *err)
@@ -201,8 +201,8 @@ static int share_read_only(struct probe *p, struct kvp_error *err)
 	if (!rc)
 		rc = hold_map(p, err);
 	if (!rc)
-		rc = b->ops->grant(b, p->hold.base, p->hold.each, grants, 2,
-				   err);
+		rc = b->mapping.grant(b, p->hold.base, p->hold.each, grants, 2,
+				      err);
 	return rc ? rc : write_own(p, 0, WRITTEN, err);
 }
 

@@ -98,7 +98,7 @@ int probe_costs(struct probe *p, struct kvp_error *err)
 	uint64_t *ns = p->limits->cost_ns, free_bytes = 0, n, warm;
 	struct kvp_backend *b = &p->c->base;
 	struct batch one = { 0 }, two = { 0 };
-	int rc = b->ops->memory(b, p->owner, &free_bytes, err);
+	int rc = b->device.memory(b, p->owner, &free_bytes, err);
 
 	n = u64_max(1, u64_min(TIMED, free_bytes / 4 / probe_granularity(p)));
 	warm = u64_min(n, WARMING);
@@ -126,7 +126,7 @@ static int judge_full(struct probe *p, int code, struct kvp_error *err)
 
 	if (code != KVP_EEXHAUSTED)
 		return code;
-	if (b->ops->memory(b, p->owner, &bytes, NULL) ||
+	if (b->device.memory(b, p->owner, &bytes, NULL) ||
 	    bytes < MEMORY_IS_FREE)
 		return kvp_error_wrap(err, code, "%llu bytes are free, too "
 				      "few to tell a full table from full "

@@ -82,7 +82,7 @@ static int explain_full(struct probe *p, int code, struct kvp_error *err)
 	uint64_t bytes = 0;
 
 	if (code != KVP_EEXHAUSTED ||
-	    p->c->base.ops->memory(&p->c->base, p->owner, &bytes, NULL))
+	    p->c->base.device.memory(&p->c->base, p->owner, &bytes, NULL))
 		return code;
 	return kvp_error_wrap(err, code, "%s, %llu bytes free: the driver's "
 			      "table of mappings is full (" KVP_TABLE_WORD

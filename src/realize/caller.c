@@ -56,62 +56,62 @@ static int end(struct caller *c, const char *call, int code, uint64_t address,
 }
 
 /* One verb: begin, the backend's own, end. */
-#define CALL(verb, address, bytes, ...)					\
+#define CALL(table, verb, address, bytes, ...)					\
 	do {								\
 		int code = begin(c, err);				\
 									\
 		if (code)						\
 			return code;					\
-		code = c->backend->ops->verb(c->backend, __VA_ARGS__,	\
-					     err);			\
+		code = c->backend->table.verb(c->backend, __VA_ARGS__,	\
+					      err);			\
 		return end(c, #verb, code, address, bytes);		\
 	} while (0)
 
 int call_device(struct caller *c, uint32_t device,
 		struct kvp_device_info *info, struct kvp_error *err)
 {
-	CALL(device, 0, 0, device, info);
+	CALL(device, device, 0, 0, device, info);
 }
 
 int call_peer(struct caller *c, uint32_t device, uint32_t owner, bool *can,
 	      struct kvp_error *err)
 {
-	CALL(peer, 0, 0, device, owner, can);
+	CALL(device, peer, 0, 0, device, owner, can);
 }
 
 int call_memory(struct caller *c, uint32_t device, uint64_t *free_bytes,
 		struct kvp_error *err)
 {
-	CALL(memory, 0, 0, device, free_bytes);
+	CALL(device, memory, 0, 0, device, free_bytes);
 }
 
 int call_reserve(struct caller *c, uint64_t bytes, uint64_t wanted,
 		 uint64_t *address, struct kvp_error *err)
 {
-	CALL(reserve, wanted, bytes, bytes, wanted, address);
+	CALL(mapping, reserve, wanted, bytes, bytes, wanted, address);
 }
 
 int call_unreserve(struct caller *c, uint64_t address, uint64_t bytes,
 		   struct kvp_error *err)
 {
-	CALL(unreserve, address, bytes, address, bytes);
+	CALL(mapping, unreserve, address, bytes, address, bytes);
 }
 
 int call_create(struct caller *c, const struct kvp_create *what,
 		kvp_handle *handle, struct kvp_error *err)
 {
-	CALL(create, 0, what->bytes, what, handle);
+	CALL(mapping, create, 0, what->bytes, what, handle);
 }
 
 int call_release(struct caller *c, kvp_handle handle, struct kvp_error *err)
 {
-	CALL(release, 0, 0, handle);
+	CALL(mapping, release, 0, 0, handle);
 }
 
 int call_map(struct caller *c, uint64_t address, uint64_t bytes,
 	     kvp_handle handle, struct kvp_error *err)
 {
-	CALL(map, address, bytes, address, bytes, handle);
+	CALL(mapping, map, address, bytes, address, bytes, handle);
 }
 
 /* Entries change with the call, so that its event tells what is held now. */
@@ -123,7 +123,7 @@ int call_unmap(struct caller *c, uint64_t address, uint64_t bytes,
 
 	if (code)
 		return code;
-	code = c->backend->ops->unmap(c->backend, address, bytes, err);
+	code = c->backend->mapping.unmap(c->backend, address, bytes, err);
 	c->entries -= code ? 0 : entries;
 	return end(c, "unmap", code, address, bytes);
 }
@@ -136,8 +136,8 @@ int call_grant(struct caller *c, uint64_t address, uint64_t bytes,
 
 	if (code)
 		return code;
-	code = c->backend->ops->grant(c->backend, address, bytes, grants,
-				      count, err);
+	code = c->backend->mapping.grant(c->backend, address, bytes, grants,
+					 count, err);
 	c->last_entries = count;
 	c->entries += code ? 0 : count;
 	return end(c, "grant", code, address, bytes);
@@ -146,24 +146,24 @@ int call_grant(struct caller *c, uint64_t address, uint64_t bytes,
 int call_granted(struct caller *c, uint64_t address, uint32_t device,
 		 enum kvp_flags *flags, struct kvp_error *err)
 {
-	CALL(granted, address, 0, address, device, flags);
+	CALL(mapping, granted, address, 0, address, device, flags);
 }
 
 int call_fill(struct caller *c, uint32_t device, uint64_t address,
 	      uint64_t bytes, uint32_t pattern, struct kvp_error *err)
 {
-	CALL(fill, address, bytes, device, address, bytes, pattern);
+	CALL(mapping, fill, address, bytes, device, address, bytes, pattern);
 }
 
 int call_match(struct caller *c, uint32_t device, uint64_t address,
 	       uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
 	       struct kvp_error *err)
 {
-	CALL(match, address, bytes, device, address, bytes, pattern,
+	CALL(mapping, match, address, bytes, device, address, bytes, pattern,
 	     same_bytes);
 }
 
 int call_synchronize(struct caller *c, uint32_t device, struct kvp_error *err)
 {
-	CALL(synchronize, 0, 0, device);
+	CALL(device, synchronize, 0, 0, device);
 }

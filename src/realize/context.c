@@ -37,7 +37,7 @@ static bool read_free(struct kvp_realization *r, const struct rank *k,
 	struct kvp_backend *b = r->caller.backend;
 
 	return is_reader(k, &r->ranks[i]) &&
-	       !b->ops->memory(b, r->ranks[i].device, bytes, NULL);
+	       !b->device.memory(b, r->ranks[i].device, bytes, NULL);
 }
 
 static struct least find_least(struct kvp_realization *r, const struct rank *k)
@@ -120,7 +120,7 @@ static void explain_create(struct kvp_realization *r, const struct rank *k,
 	uint64_t asked = r->caller.last_bytes, bytes = 0;
 	struct kvp_backend *b = r->caller.backend;
 
-	if (b->ops->memory(b, k->device, &bytes, NULL) ||
+	if (b->device.memory(b, k->device, &bytes, NULL) ||
 	    bytes >= asked + KVP_DRIVER_BYTES)
 		return;
 	snprintf(text, size, ": memory is short: %llu bytes are asked for, %s "

@@ -67,10 +67,10 @@ static void grant(const struct bare *x, uint64_t address, uint64_t bytes,
 	enum kvp_flags flags;
 	uint32_t i;
 
-	must(x->b->ops->grant(x->b, address, bytes, grants, count, &err),
+	must(x->b->mapping.grant(x->b, address, bytes, grants, count, &err),
 	     &err);
 	for (i = 0; i < x->ranks; i++)
-		must(x->b->ops->granted(x->b, address, i, &flags, &err),
+		must(x->b->mapping.granted(x->b, address, i, &flags, &err),
 		     &err);
 }
 
@@ -80,9 +80,9 @@ static void bare_reserve(struct bare *x)
 	size_t i;
 
 	for (i = 0; i < x->plan->geometry.nplanes; i++)
-		must(x->b->ops->reserve(x->b, x->plane_bytes[i], 0,
-					&x->planes[i], &err), &err);
-	must(x->b->ops->reserve(x->b, x->arena_bytes, 0, &x->arena, &err),
+		must(x->b->mapping.reserve(x->b, x->plane_bytes[i], 0,
+					   &x->planes[i], &err), &err);
+	must(x->b->mapping.reserve(x->b, x->arena_bytes, 0, &x->arena, &err),
 	     &err);
 }
 
@@ -96,7 +96,7 @@ static void bare_create(struct bare *x, uint32_t rank)
 	for (i = 0; i <= plan->nchunks; i++) {
 		what.bytes = i < plan->nchunks ? plan->chunks[i].bytes :
 						 plan->dedicated_bytes;
-		must(x->b->ops->create(x->b, &what, &x->handles[i], &err),
+		must(x->b->mapping.create(x->b, &what, &x->handles[i], &err),
 		     &err);
 	}
 }
@@ -126,7 +126,7 @@ static void map_one(struct bare *x, uint64_t address, uint64_t bytes,
 
 	(void)shared;
 	(void)cookie;
-	must(x->b->ops->map(x->b, address, bytes, x->handles[handle], &err),
+	must(x->b->mapping.map(x->b, address, bytes, x->handles[handle], &err),
 	     &err);
 }
 
@@ -164,8 +164,8 @@ static void bare_unmap(struct bare *x)
 
 	each_mapping(x, note_one, &n);
 	while (n.count--)
-		must(x->b->ops->unmap(x->b, n.address[n.count],
-				      n.bytes[n.count], &err), &err);
+		must(x->b->mapping.unmap(x->b, n.address[n.count],
+					 n.bytes[n.count], &err), &err);
 	free(n.address);
 	free(n.bytes);
 }
@@ -179,7 +179,7 @@ static void read_free(const struct bare *x)
 
 	for (i = 0; i <= x->plan->geometry.nplanes; i++)
 		for (r = 0; r < x->ranks; r++)
-			must(x->b->ops->memory(x->b, r, &bytes, &err), &err);
+			must(x->b->device.memory(x->b, r, &bytes, &err), &err);
 }
 
 /* The same calls as a realization makes, and nothing else. */
@@ -215,14 +215,14 @@ static double bare_loop(struct bare *x)
 	for (r = x->ranks; r-- > 0;) {
 		bare_unmap(&ranks[r]);
 		for (k = n; k-- > 0;)
-			must(x->b->ops->release(x->b, ranks[r].handles[k],
-						&err), &err);
+			must(x->b->mapping.release(x->b, ranks[r].handles[k],
+						   &err), &err);
 		for (k = nplanes; k-- > 0;)
-			must(x->b->ops->unreserve(x->b, ranks[r].planes[k],
-						  x->plane_bytes[k], &err),
+			must(x->b->mapping.unreserve(x->b, ranks[r].planes[k],
+						     x->plane_bytes[k], &err),
 			     &err);
-		must(x->b->ops->unreserve(x->b, ranks[r].arena,
-					  x->arena_bytes, &err), &err);
+		must(x->b->mapping.unreserve(x->b, ranks[r].arena,
+					     x->arena_bytes, &err), &err);
 		free(ranks[r].planes);
 		free(ranks[r].handles);
 	}

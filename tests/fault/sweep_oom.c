@@ -578,7 +578,7 @@ static int take_blocks(struct kvp_backend *b, kvp_pool pool, int *n,
 
 	for (*n = 0; !code && *n < BLOCKS; *n += !code) {
 		at[*n] = 1;
-		code = b->ops->allocate(b, pool, 1, &at[*n], err);
+		code = b->pool.allocate(b, pool, 1, &at[*n], err);
 		demand(!code || at[*n] == 1, "an address is written");
 	}
 	return code;
@@ -595,22 +595,22 @@ static int run_pools(struct kvp_error *err)
 		demand(!b, "the backend is not NULL");
 		return code;
 	}
-	code = b->ops->pool_create(b, 0, &pool, err);
+	code = b->pool.pool_create(b, 0, &pool, err);
 	demand(!code || pool == 1000, "a pool is written");
 	if (code)
 		goto done;
 	code = take_blocks(b, pool, &n, at, err);
 	memory.paused = true;
-	demand(b->ops->allocate(b, pool, UINT64_MAX, &none, NULL) ==
+	demand(b->pool.allocate(b, pool, UINT64_MAX, &none, NULL) ==
 	       KVP_EEXHAUSTED && none == 1, "there is memory without end");
 	memory.paused = false;
 	/* Half are given back, the others left to close. */
 	while (n-- > BLOCKS / 2)
-		demand(!b->ops->deallocate(b, pool, at[n], NULL),
+		demand(!b->pool.deallocate(b, pool, at[n], NULL),
 		       "a block is not taken back");
-	demand(!b->ops->synchronize(b, 0, NULL), "does not synchronize");
+	demand(!b->device.synchronize(b, 0, NULL), "does not synchronize");
 	while (n-- > BLOCKS / 4)
-		demand(!b->ops->deallocate(b, pool, at[n], NULL),
+		demand(!b->pool.deallocate(b, pool, at[n], NULL),
 		       "a block is not taken back");
 done:
 	kvp_backend_close(b);

@@ -80,7 +80,7 @@ static void check_free(uint32_t device, uint64_t expected, const char *when)
 	int code;
 
 	do {
-		code = b->ops->memory(b, device, &seen, &err);
+		code = b->device.memory(b, device, &seen, &err);
 	} while (again("memory", code));
 	demand(code || seen == expected, "%s: GPU %u has %llu bytes free, not"
 	       " %llu", when, (unsigned)device, (unsigned long long)seen,
@@ -95,7 +95,7 @@ static bool make_pool(uint32_t device, kvp_pool *pool)
 
 	do {
 		*pool = UNTOUCHED;
-		code = b->ops->pool_create(b, device, pool, &err);
+		code = b->pool.pool_create(b, device, pool, &err);
 		demand(!code || *pool == UNTOUCHED,
 		       "a pool_create that fails writes a pool");
 	} while (again("pool_create", code));
@@ -107,7 +107,7 @@ static bool destroy_pool(kvp_pool pool)
 	int code;
 
 	do {
-		code = b->ops->pool_destroy(b, pool, &err);
+		code = b->pool.pool_destroy(b, pool, &err);
 	} while (again("pool_destroy", code));
 	return !code;
 }
@@ -118,7 +118,7 @@ static bool take(kvp_pool pool, uint64_t bytes, uint64_t *address)
 
 	do {
 		*address = UNTOUCHED;
-		code = b->ops->allocate(b, pool, bytes, address, &err);
+		code = b->pool.allocate(b, pool, bytes, address, &err);
 		demand(!code || *address == UNTOUCHED,
 		       "an allocate that fails writes an address");
 	} while (again("allocate", code));
@@ -130,7 +130,7 @@ static bool give(kvp_pool pool, uint64_t address)
 	int code;
 
 	do {
-		code = b->ops->deallocate(b, pool, address, &err);
+		code = b->pool.deallocate(b, pool, address, &err);
 	} while (again("deallocate", code));
 	return !code;
 }
@@ -140,7 +140,7 @@ static bool wait_for(uint32_t device)
 	int code;
 
 	do {
-		code = b->ops->synchronize(b, device, &err);
+		code = b->device.synchronize(b, device, &err);
 	} while (again("synchronize", code));
 	return !code;
 }
@@ -176,7 +176,7 @@ static void story(void)
 	uint64_t all = UNTOUCHED, at, other;
 	kvp_pool pool, small;
 
-	while (again("memory", b->ops->memory(b, GPU, &all, &err)))
+	while (again("memory", b->device.memory(b, GPU, &all, &err)))
 		continue;
 	if (all == UNTOUCHED || !make_pool(GPU, &pool) ||
 	    !make_pool(OTHER, &small) || !take(small, 1, &other) ||
@@ -202,7 +202,7 @@ static void refused(int code, const char *text)
 /* None of it may reach the driver, which would tell. */
 static void wrong_order(void)
 {
-	const struct kvp_backend_ops *ops = b->ops;
+	const struct kvp_pool_ops *ops = &b->pool;
 	uint64_t at, next, got = UNTOUCHED;
 	kvp_pool pool, other, later;
 
@@ -242,7 +242,7 @@ static void full_gpu(void)
 	if (!make_pool(GPU, &pool) || !take(pool, 40 * MIB, &at))
 		return;
 	for (i = 0; i < 2; i++) {
-		code = b->ops->allocate(b, pool, 40 * MIB, &got, &err);
+		code = b->pool.allocate(b, pool, 40 * MIB, &got, &err);
 		demand(code == KVP_EEXHAUSTED && err.code == code &&
 		       got == UNTOUCHED && strstr(err.text, "cuMemAllocFrom"
 		       "PoolAsync: CUDA_ERROR_OUT_OF_MEMORY"),
@@ -271,7 +271,7 @@ static void no_pools(void)
 {
 	kvp_pool pool = UNTOUCHED;
 
-	refused(b->ops->pool_create(b, GPU, &pool, &err),
+	refused(b->pool.pool_create(b, GPU, &pool, &err),
 		"cuMemPoolCreate: GPU 1 has no memory pools");
 	demand(pool == UNTOUCHED, "a refused pool_create writes a pool");
 }
@@ -281,7 +281,7 @@ static void no_answer(void)
 {
 	kvp_pool pool = UNTOUCHED;
 
-	refused(b->ops->pool_create(b, GPU, &pool, &err),
+	refused(b->pool.pool_create(b, GPU, &pool, &err),
 		"cuDeviceGetAttribute: CUDA_ERROR_UNKNOWN");
 	demand(pool == UNTOUCHED, "a failed pool_create writes a pool");
 	if (make_pool(GPU, &pool))
@@ -292,7 +292,7 @@ static void no_way_back(void)
 {
 	kvp_pool pool = UNTOUCHED;
 
-	refused(b->ops->pool_create(b, GPU, &pool, &err),
+	refused(b->pool.pool_create(b, GPU, &pool, &err),
 		"cuMemPoolSetAttribute: CUDA_ERROR_UNKNOWN");
 	demand(pool == UNTOUCHED, "a failed pool_create writes a pool");
 }
@@ -306,7 +306,7 @@ static void by_ordinal(void)
 	kvp_pool pool;
 
 	demand(!kvp_backend_cuda(&b, second, 1, &err), "cannot be opened");
-	if (wrong || b->ops->memory(b, 0, &all, &err) || !make_pool(0, &pool))
+	if (wrong || b->device.memory(b, 0, &all, &err) || !make_pool(0, &pool))
 		return;
 	if (take(pool, MIB, &at))
 		check_free(0, all - MIB, "a block of device 0");

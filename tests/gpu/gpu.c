@@ -59,31 +59,31 @@ static int fill(uint64_t left)
 	uint64_t base, held = 0, at;
 	int code = KVP_OK;
 
-	must(b->ops->create(b, &what, &handle, &err), &err);
-	must(b->ops->reserve(b, MOST * GRANULE, 0, &base, &err), &err);
+	must(b->mapping.create(b, &what, &handle, &err), &err);
+	must(b->mapping.reserve(b, MOST * GRANULE, 0, &base, &err), &err);
 	while (!code && held < MOST) {
 		at = base + held * GRANULE;
-		must(b->ops->map(b, at, GRANULE, handle, &err), &err);
-		code = b->ops->grant(b, at, GRANULE, &grant, 1, &err);
+		must(b->mapping.map(b, at, GRANULE, handle, &err), &err);
+		code = b->mapping.grant(b, at, GRANULE, &grant, 1, &err);
 		if (code)
-			must(b->ops->unmap(b, at, GRANULE, &err), &err);
+			must(b->mapping.unmap(b, at, GRANULE, &err), &err);
 		else
 			held++;
 	}
 	printf("table full after %llu entries: %s\n", (unsigned long long)held,
 	       code ? err.text : "not at all");
 	for (; left && held; left--)
-		must(b->ops->unmap(b, base + --held * GRANULE, GRANULE, &err),
+		must(b->mapping.unmap(b, base + --held * GRANULE, GRANULE, &err),
 		     &err);
 	printf("ready\n");
 	fflush(stdout);
 	while (getchar() != EOF)
 		continue;
 	while (held)
-		must(b->ops->unmap(b, base + --held * GRANULE, GRANULE, &err),
+		must(b->mapping.unmap(b, base + --held * GRANULE, GRANULE, &err),
 		     &err);
-	must(b->ops->unreserve(b, base, MOST * GRANULE, &err), &err);
-	must(b->ops->release(b, handle, &err), &err);
+	must(b->mapping.unreserve(b, base, MOST * GRANULE, &err), &err);
+	must(b->mapping.release(b, handle, &err), &err);
 	kvp_backend_close(b);
 	return 0;
 }
@@ -128,17 +128,17 @@ static void try_peer(struct kvp_backend *b, uint64_t address, bool reads)
 	uint64_t same = 0;
 	int code;
 
-	must(b->ops->fill(b, 0, address, GRANULE, 0x12345678, &err), &err);
-	must(b->ops->synchronize(b, 0, &err), &err);
-	code = b->ops->match(b, 1, address, GRANULE, 0x12345678, &same, &err);
+	must(b->mapping.fill(b, 0, address, GRANULE, 0x12345678, &err), &err);
+	must(b->device.synchronize(b, 0, &err), &err);
+	code = b->mapping.match(b, 1, address, GRANULE, 0x12345678, &same, &err);
 	printf("     device 1 reads: %s\n", code ? err.text : "as written");
 	expect(reads ? !code && same == GRANULE : code != 0,
 	       reads ? "the importer reads what the owner wrote" :
 		       "a device without a grant reads nothing");
-	code = b->ops->fill(b, 1, address, GRANULE, 0x87654321, &err);
+	code = b->mapping.fill(b, 1, address, GRANULE, 0x87654321, &err);
 	printf("     device 1 writes: %s\n", code ? err.text : "accepted");
 	expect(code == KVP_EDRIVER, "its write is refused");
-	must(b->ops->match(b, 0, address, GRANULE, 0x12345678, &same, &err),
+	must(b->mapping.match(b, 0, address, GRANULE, 0x12345678, &same, &err),
 	     &err);
 	expect(same == GRANULE, "the owner's bytes stand");
 }
@@ -158,7 +158,7 @@ static void peers_here(const char *path)
 	     &err);
 	imports = job.plan.geometry.dcp_group_size > 1;
 	plane = kvp_realization_plane(r, 0, 0);
-	must(b->ops->granted(b, plane, 1, &flags, &err), &err);
+	must(b->mapping.granted(b, plane, 1, &flags, &err), &err);
 	printf("     flags of device 1: %d\n", (int)flags);
 	expect(flags == (imports ? KVP_READ : KVP_NO_ACCESS),
 	       "flags of the other device are the plan's");
@@ -235,7 +235,7 @@ static int rounds(const char *path, unsigned long count)
 	load(&job, path, 1);
 	for (i = 0; i < count; i++) {
 		one_round(&job, b);
-		must(b->ops->memory(b, 0, &bytes, &err), &err);
+		must(b->device.memory(b, 0, &bytes, &err), &err);
 		printf("     round %lu: %llu bytes free\n", i + 1,
 		       (unsigned long long)bytes);
 		first = i ? first : bytes;
@@ -258,7 +258,7 @@ static uint64_t free_now(struct kvp_backend *b, const char *when)
 	struct kvp_error err;
 	uint64_t bytes;
 
-	must(b->ops->memory(b, 0, &bytes, &err), &err);
+	must(b->device.memory(b, 0, &bytes, &err), &err);
 	printf("     %s: %llu bytes free\n", when, (unsigned long long)bytes);
 	return bytes;
 }
@@ -273,29 +273,29 @@ static void pool_round(struct kvp_backend *b, bool first)
 	size_t i;
 
 	before = free_now(b, first ? "first round" : "second round");
-	must(b->ops->pool_create(b, 0, &pool, &err), &err);
+	must(b->pool.pool_create(b, 0, &pool, &err), &err);
 	for (i = 0; i < POOL_BLOCKS; i++)
-		must(b->ops->allocate(b, pool, POOL_BLOCK_BYTES, &at[i], &err),
+		must(b->pool.allocate(b, pool, POOL_BLOCK_BYTES, &at[i], &err),
 		     &err);
 	used = free_now(b, "allocated");
 	expect(before >= used && before - used >= all,
 	       "the blocks' bytes are not free");
-	expect(b->ops->pool_destroy(b, pool, &err) == KVP_EDRIVER,
+	expect(b->pool.pool_destroy(b, pool, &err) == KVP_EDRIVER,
 	       "a pool with blocks in use is not destroyed");
 	for (i = 0; i < POOL_BLOCKS; i += 2)
-		must(b->ops->deallocate(b, pool, at[i], &err), &err);
-	must(b->ops->synchronize(b, 0, &err), &err);
+		must(b->pool.deallocate(b, pool, at[i], &err), &err);
+	must(b->device.synchronize(b, 0, &err), &err);
 	free_now(b, "every other one given back, synchronized");
 	for (i = 1; i < POOL_BLOCKS; i += 2)
-		must(b->ops->deallocate(b, pool, at[i], &err), &err);
-	expect(b->ops->deallocate(b, pool, at[0], &err) == KVP_EDRIVER,
+		must(b->pool.deallocate(b, pool, at[i], &err), &err);
+	expect(b->pool.deallocate(b, pool, at[0], &err) == KVP_EDRIVER,
 	       "no block is given back twice");
 	free_now(b, "all given back");
-	must(b->ops->synchronize(b, 0, &err), &err);
+	must(b->device.synchronize(b, 0, &err), &err);
 	after = free_now(b, "synchronized");
 	expect(after >= used && after - used >= all,
 	       "all of them are free again");
-	must(b->ops->pool_destroy(b, pool, &err), &err);
+	must(b->pool.pool_destroy(b, pool, &err), &err);
 	after = free_now(b, "destroyed");
 	expect(first || after == before, "nothing is left of the pool");
 }

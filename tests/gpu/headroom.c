@@ -74,8 +74,8 @@ static uint64_t free_on(struct kvp_backend *b)
 	struct kvp_error err;
 	uint64_t bytes = 0;
 
-	must(b->ops->synchronize(b, 0, &err), &err);
-	must(b->ops->memory(b, 0, &bytes, &err), &err);
+	must(b->device.synchronize(b, 0, &err), &err);
+	must(b->device.memory(b, 0, &bytes, &err), &err);
 	return bytes;
 }
 
@@ -90,7 +90,7 @@ static void ballast_load(struct ballast *x, struct kvp_backend *b,
 	for (x->count = 0; x->count < 8 && have >= left + GRANULE;
 	     x->count++, have = free_on(b)) {
 		what.bytes = (have - left) / GRANULE * GRANULE;
-		must(b->ops->create(b, &what, &x->handle[x->count], &err),
+		must(b->mapping.create(b, &what, &x->handle[x->count], &err),
 		     &err);
 	}
 }
@@ -100,7 +100,7 @@ static void ballast_drop(struct ballast *x, struct kvp_backend *b)
 	struct kvp_error err;
 
 	while (x->count)
-		must(b->ops->release(b, x->handle[--x->count], &err), &err);
+		must(b->mapping.release(b, x->handle[--x->count], &err), &err);
 }
 
 /* --- a leg --- */

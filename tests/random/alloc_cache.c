@@ -28,8 +28,7 @@
 /* What the card has given away, by its own calls. */
 static struct {
 	struct kvp_backend *card;
-	const struct kvp_backend_ops *ops;
-	struct kvp_backend_ops hooked;
+	struct kvp_pool_ops ops;	/* its own */
 	kvp_pool pool;
 	bool has_pool;
 	struct {
@@ -85,7 +84,7 @@ static void bad(const char *format, ...)
 static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 			 uint64_t *address, struct kvp_error *err)
 {
-	int code = truth.ops->allocate(b, pool, bytes, address, err);
+	int code = truth.ops.allocate(b, pool, bytes, address, err);
 
 	if (!code) {
 		truth.block[truth.count].address = *address;
@@ -97,7 +96,7 @@ static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 static int card_deallocate(struct kvp_backend *b, kvp_pool pool,
 			   uint64_t address, struct kvp_error *err)
 {
-	int code = truth.ops->deallocate(b, pool, address, err);
+	int code = truth.ops.deallocate(b, pool, address, err);
 	size_t i;
 
 	if (code)
@@ -113,7 +112,7 @@ static int card_deallocate(struct kvp_backend *b, kvp_pool pool,
 static int card_pool_create(struct kvp_backend *b, uint32_t device,
 			    kvp_pool *pool, struct kvp_error *err)
 {
-	int code = truth.ops->pool_create(b, device, pool, err);
+	int code = truth.ops.pool_create(b, device, pool, err);
 
 	if (truth.has_pool)
 		bad("has two pools");
@@ -125,7 +124,7 @@ static int card_pool_create(struct kvp_backend *b, uint32_t device,
 static int card_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 			     struct kvp_error *err)
 {
-	int code = truth.ops->pool_destroy(b, pool, err);
+	int code = truth.ops.pool_destroy(b, pool, err);
 
 	if (code)
 		bad("destroys a pool in use");
@@ -138,13 +137,11 @@ static bool open_card(uint64_t bytes)
 	memset(&truth, 0, sizeof(truth));
 	if (kvp_backend_card(&truth.card, bytes, NULL))
 		return false;
-	truth.ops = truth.card->ops;
-	truth.hooked = *truth.ops;
-	truth.hooked.allocate = card_allocate;
-	truth.hooked.deallocate = card_deallocate;
-	truth.hooked.pool_create = card_pool_create;
-	truth.hooked.pool_destroy = card_pool_destroy;
-	truth.card->ops = &truth.hooked;
+	truth.ops = truth.card->pool;
+	truth.card->pool.allocate = card_allocate;
+	truth.card->pool.deallocate = card_deallocate;
+	truth.card->pool.pool_create = card_pool_create;
+	truth.card->pool.pool_destroy = card_pool_destroy;
 	return !kvp_backend_fault(&now.b, truth.card, &now.fault, NULL);
 }
 
@@ -152,7 +149,7 @@ static uint64_t card_free(void)
 {
 	uint64_t free_bytes = 0;
 
-	if (truth.ops->memory(truth.card, 0, &free_bytes, NULL))
+	if (truth.card->device.memory(truth.card, 0, &free_bytes, NULL))
 		bad("the card cannot be read");
 	return free_bytes;
 }
@@ -496,7 +493,7 @@ static void free_cache(void)
 /* What was left behind goes back to the card, and then all of it is free. */
 static void clear_card(void)
 {
-	const struct kvp_backend_ops *ops = truth.ops;
+	const struct kvp_pool_ops *ops = &truth.ops;
 
 	now.did = "clearing";
 	while (truth.count)
@@ -505,7 +502,7 @@ static void clear_card(void)
 			bad("a block was given back twice");
 	if (truth.has_pool && ops->pool_destroy(truth.card, truth.pool, NULL))
 		bad("the pool has a block that nobody knows");
-	if (ops->synchronize(truth.card, 0, NULL) ||
+	if (truth.card->device.synchronize(truth.card, 0, NULL) ||
 	    card_free() != model.total_bytes)
 		bad("bytes are lost");
 }

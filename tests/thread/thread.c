@@ -347,9 +347,12 @@ static void go_cache(struct worker *w, struct kvp_backend *b)
 
 static void go_backends(struct worker *w)
 {
-	struct kvp_backend *b = NULL;
+	struct kvp_backend none = { .name = "none" }, *b = NULL;
 	int code;
 
+	kvp_backend_complete(&none);
+	code = none.device.synchronize(&none, 0, &w->err);
+	HOLDS(code == KVP_EDRIVER);
 	WORKS(kvp_backend_card(&b, 1 << 30, &w->err));
 	go_cache(w, b);
 	kvp_backend_close(b);

@@ -19,7 +19,6 @@ struct bed {
 	struct kvp_plan plan;
 	struct kvp_verdict *verdict;
 	struct kvp_backend *host;
-	struct kvp_backend_ops ops;	/* the host's, but for memory */
 	struct kvp_realize_options options;
 };
 
@@ -46,9 +45,7 @@ static void bed_new(struct bed *b, const char *changes)
 	if (!code)
 		code = kvp_backend_host(&b->host, 4, 4096, &err);
 	ck_assert_msg(!code, "%s", err.text);
-	b->ops = *b->host->ops;
-	b->ops.memory = steady_memory;
-	b->host->ops = &b->ops;
+	b->host->device.memory = steady_memory;
 }
 
 static void bed_release(struct bed *b)
@@ -326,7 +323,7 @@ START_TEST(a_taken_address_fails_and_everything_is_given_back)
 	a = addresses_of(text);
 	taken = kvp_realization_plane(r, 1, 2);
 	ck_assert(!kvp_realization_free(r, NULL));
-	code = b.host->ops->reserve(b.host, 4096, taken, &got, &err);
+	code = b.host->mapping.reserve(b.host, 4096, taken, &got, &err);
 	ck_assert_msg(!code && got == taken, "%s", err.text);
 	b.options.addresses = a;
 	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, b.host,
@@ -334,7 +331,7 @@ START_TEST(a_taken_address_fails_and_everything_is_given_back)
 	ck_assert_ptr_null(r);
 	ck_assert_msg(strstr(err.text, "rank 1") && strstr(err.text, "b.1"),
 		      "%s", err.text);
-	ck_assert(!b.host->ops->unreserve(b.host, taken, 4096, NULL));
+	ck_assert(!b.host->mapping.unreserve(b.host, taken, 4096, NULL));
 	r = realized(&b);
 	ck_assert_uint_eq(kvp_realization_plane(r, 1, 2), taken);
 	ck_assert(!kvp_realization_free(r, NULL));

@@ -50,7 +50,7 @@ static uint64_t free_now(void)
 {
 	uint64_t free_bytes = 0;
 
-	ck_assert_int_eq(card->ops->memory(card, 0, &free_bytes, NULL),
+	ck_assert_int_eq(card->device.memory(card, 0, &free_bytes, NULL),
 			 KVP_OK);
 	return free_bytes;
 }
@@ -820,7 +820,7 @@ START_TEST(a_cache_that_does_not_begin_leaves_no_pool)
 	check_not_opened(KVP_OP_SYNCHRONIZE | KVP_OP_POOL_DESTROY);
 	check_not_opened(KVP_OP_POOL_CREATE | KVP_OP_POOL_DESTROY);
 	/* The first there is. */
-	check_ok(card->ops->pool_create(card, 0, &pool, NULL));
+	check_ok(card->pool.pool_create(card, 0, &pool, NULL));
 	ck_assert_uint_eq(pool, 1);
 	close_backends();
 }

@@ -235,12 +235,14 @@ static void stub_close(struct kvp_backend *b)
 	stub.closed++;
 }
 
-static const struct kvp_backend_ops stub_ops = {
-	stub_device, stub_peer, stub_memory, stub_reserve, stub_unreserve,
-	stub_create, stub_release, stub_map, stub_unmap, stub_grant,
-	stub_granted, stub_fill, stub_match, stub_synchronize,
-	stub_pool_create, stub_pool_destroy, stub_allocate, stub_deallocate,
-	stub_close,
+static const struct kvp_backend stub_backend = {
+	.device = { stub_device, stub_peer, stub_memory, stub_synchronize },
+	.mapping = { stub_reserve, stub_unreserve, stub_create, stub_release,
+		     stub_map, stub_unmap, stub_grant, stub_granted, stub_fill,
+		     stub_match },
+	.pool = { stub_pool_create, stub_pool_destroy, stub_allocate,
+		  stub_deallocate },
+	.close = stub_close, .name = "stub", .devices = 3,
 };
 
 static struct kvp_fault fault;
@@ -251,9 +253,7 @@ static void open_fault(void)
 	memset(&stub, 0, sizeof(stub));
 	memset(&fault, 0, sizeof(fault));
 	fault.code = KVP_EDRIVER;
-	stub.base.ops = &stub_ops;
-	stub.base.name = "stub";
-	stub.base.devices = 3;
+	stub.base = stub_backend;
 	ck_assert_int_eq(kvp_backend_fault(&b, &stub.base, &fault, NULL),
 			 KVP_OK);
 }
@@ -267,21 +267,20 @@ static void close_fault(void)
 /* The verbs of pools, likewise. */
 static int call_pool(int bit, uint64_t *out, struct kvp_error *err)
 {
-	const struct kvp_backend_ops *ops = b->ops;
 	int code = -1;
 
 	switch (bit) {
 	case 14:
-		code = ops->pool_create(b, DEVICE, out, err);
+		code = b->pool.pool_create(b, DEVICE, out, err);
 		break;
 	case 15:
-		code = ops->pool_destroy(b, POOL, err);
+		code = b->pool.pool_destroy(b, POOL, err);
 		break;
 	case 16:
-		code = ops->allocate(b, POOL, BYTES, out, err);
+		code = b->pool.allocate(b, POOL, BYTES, out, err);
 		break;
 	case 17:
-		code = ops->deallocate(b, POOL, ADDRESS, err);
+		code = b->pool.deallocate(b, POOL, ADDRESS, err);
 		break;
 	default:
 		ck_abort();
@@ -292,7 +291,6 @@ static int call_pool(int bit, uint64_t *out, struct kvp_error *err)
 /* Call one verb.  *out is 1 after a success of one with a result, else 0. */
 static int call(int bit, uint64_t *out, struct kvp_error *err)
 {
-	const struct kvp_backend_ops *ops = b->ops;
 	struct kvp_device_info info = { .granularity = 0 };
 	enum kvp_flags flags = KVP_NO_ACCESS;
 	bool can = false;
@@ -301,50 +299,50 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 	*out = 0;
 	switch (bit) {
 	case 0:
-		code = ops->device(b, DEVICE, &info, err);
+		code = b->device.device(b, DEVICE, &info, err);
 		*out = info.granularity;
 		break;
 	case 1:
-		code = ops->peer(b, DEVICE, OWNER, &can, err);
+		code = b->device.peer(b, DEVICE, OWNER, &can, err);
 		*out = can;
 		break;
 	case 2:
-		code = ops->memory(b, DEVICE, out, err);
+		code = b->device.memory(b, DEVICE, out, err);
 		break;
 	case 3:
-		code = ops->reserve(b, BYTES, ADDRESS, out, err);
+		code = b->mapping.reserve(b, BYTES, ADDRESS, out, err);
 		break;
 	case 4:
-		code = ops->unreserve(b, ADDRESS, BYTES, err);
+		code = b->mapping.unreserve(b, ADDRESS, BYTES, err);
 		break;
 	case 5:
-		code = ops->create(b, &created, out, err);
+		code = b->mapping.create(b, &created, out, err);
 		break;
 	case 6:
-		code = ops->release(b, HANDLE, err);
+		code = b->mapping.release(b, HANDLE, err);
 		break;
 	case 7:
-		code = ops->map(b, ADDRESS, BYTES, HANDLE, err);
+		code = b->mapping.map(b, ADDRESS, BYTES, HANDLE, err);
 		break;
 	case 8:
-		code = ops->unmap(b, ADDRESS, BYTES, err);
+		code = b->mapping.unmap(b, ADDRESS, BYTES, err);
 		break;
 	case 9:
-		code = ops->grant(b, ADDRESS, BYTES, &granted_to, 1, err);
+		code = b->mapping.grant(b, ADDRESS, BYTES, &granted_to, 1, err);
 		break;
 	case 10:
-		code = ops->granted(b, ADDRESS, DEVICE, &flags, err);
+		code = b->mapping.granted(b, ADDRESS, DEVICE, &flags, err);
 		*out = flags;
 		break;
 	case 11:
-		code = ops->fill(b, DEVICE, ADDRESS, BYTES, PATTERN, err);
+		code = b->mapping.fill(b, DEVICE, ADDRESS, BYTES, PATTERN, err);
 		break;
 	case 12:
-		code = ops->match(b, DEVICE, ADDRESS, BYTES, PATTERN, out,
-				  err);
+		code = b->mapping.match(b, DEVICE, ADDRESS, BYTES, PATTERN, out,
+					err);
 		break;
 	case 13:
-		code = ops->synchronize(b, DEVICE, err);
+		code = b->device.synchronize(b, DEVICE, err);
 		break;
 	default:
 		code = call_pool(bit, out, err);

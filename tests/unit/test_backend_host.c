@@ -36,7 +36,7 @@ static uint64_t reserve(uint64_t bytes)
 {
 	uint64_t address = 0;
 
-	check_ok(b->ops->reserve(b, bytes, 0, &address, &err));
+	check_ok(b->mapping.reserve(b, bytes, 0, &address, &err));
 	return address;
 }
 
@@ -45,13 +45,13 @@ static kvp_handle create(uint32_t device, uint64_t bytes)
 	const struct kvp_create what = { .device = device, .bytes = bytes };
 	kvp_handle handle = 0;
 
-	check_ok(b->ops->create(b, &what, &handle, &err));
+	check_ok(b->mapping.create(b, &what, &handle, &err));
 	return handle;
 }
 
 static void map(uint64_t address, uint64_t bytes, kvp_handle handle)
 {
-	check_ok(b->ops->map(b, address, bytes, handle, &err));
+	check_ok(b->mapping.map(b, address, bytes, handle, &err));
 }
 
 static int try_grant(uint64_t address, uint64_t bytes, uint32_t device,
@@ -59,7 +59,7 @@ static int try_grant(uint64_t address, uint64_t bytes, uint32_t device,
 {
 	const struct kvp_grant grant = { device, flags };
 
-	return b->ops->grant(b, address, bytes, &grant, 1, &err);
+	return b->mapping.grant(b, address, bytes, &grant, 1, &err);
 }
 
 static void grant(uint64_t address, uint64_t bytes, uint32_t device,
@@ -70,21 +70,21 @@ static void grant(uint64_t address, uint64_t bytes, uint32_t device,
 
 static void unmap(uint64_t address, uint64_t bytes)
 {
-	check_ok(b->ops->unmap(b, address, bytes, &err));
+	check_ok(b->mapping.unmap(b, address, bytes, &err));
 }
 
 static enum kvp_flags flags_at(uint64_t address, uint32_t device)
 {
 	enum kvp_flags flags = KVP_NO_ACCESS;
 
-	check_ok(b->ops->granted(b, address, device, &flags, &err));
+	check_ok(b->mapping.granted(b, address, device, &flags, &err));
 	return flags;
 }
 
 static void fill(uint32_t device, uint64_t address, uint64_t bytes,
 		 uint32_t pattern)
 {
-	check_ok(b->ops->fill(b, device, address, bytes, pattern, &err));
+	check_ok(b->mapping.fill(b, device, address, bytes, pattern, &err));
 }
 
 static uint64_t match(uint32_t device, uint64_t address, uint64_t bytes,
@@ -92,8 +92,8 @@ static uint64_t match(uint32_t device, uint64_t address, uint64_t bytes,
 {
 	uint64_t same = UINT64_MAX;
 
-	check_ok(b->ops->match(b, device, address, bytes, pattern, &same,
-			       &err));
+	check_ok(b->mapping.match(b, device, address, bytes, pattern, &same,
+				  &err));
 	return same;
 }
 
@@ -194,7 +194,7 @@ START_TEST(new_memory_is_zero_also_where_old_memory_was)
 		ck_assert_uint_eq(match(0, at, G, 0), G);
 		fill(0, at, G, 0xffffffff);
 		unmap(at, G);
-		check_ok(b->ops->release(b, handle, &err));
+		check_ok(b->mapping.release(b, handle, &err));
 	}
 }
 END_TEST
@@ -211,7 +211,7 @@ START_TEST(reservations_are_multiples_of_the_granularity)
 		ck_assert_uint_eq(at[i] % (G * 32), 0);
 	}
 	for (i = 0; i < 8; i++)
-		check_ok(b->ops->unreserve(b, at[i], G * 32 * (i + 1), &err));
+		check_ok(b->mapping.unreserve(b, at[i], G * 32 * (i + 1), &err));
 	kvp_backend_close(b);
 	b = small;
 }
@@ -221,16 +221,16 @@ START_TEST(a_wanted_address_is_met_exactly_or_refused)
 {
 	uint64_t there = reserve(4 * G), got = 1;
 
-	check_refused(b->ops->reserve(b, G, there, &got, &err), "mmap");
-	check_refused(b->ops->reserve(b, 8 * G, there - 2 * G, &got, &err),
+	check_refused(b->mapping.reserve(b, G, there, &got, &err), "mmap");
+	check_refused(b->mapping.reserve(b, 8 * G, there - 2 * G, &got, &err),
 		      "mmap");
-	check_ok(b->ops->unreserve(b, there, 4 * G, &err));
-	check_refused(b->ops->reserve(b, G, there + 4096, &got, &err),
+	check_ok(b->mapping.unreserve(b, there, 4 * G, &err));
+	check_refused(b->mapping.reserve(b, G, there + 4096, &got, &err),
 		      "granularity");
-	check_refused(b->ops->reserve(b, G, UINT64_C(1) << 62, &got, &err),
+	check_refused(b->mapping.reserve(b, G, UINT64_C(1) << 62, &got, &err),
 		      "mmap");
 	ck_assert_uint_eq(got, 1);
-	check_ok(b->ops->reserve(b, 4 * G, there, &got, &err));
+	check_ok(b->mapping.reserve(b, 4 * G, there, &got, &err));
 	ck_assert_uint_eq(got, there);
 }
 END_TEST
@@ -240,13 +240,13 @@ START_TEST(lengths_that_cannot_be_are_refused)
 	const struct kvp_create none = { .bytes = 0 }, odd = { .bytes = 4096 };
 	uint64_t got = 1;
 
-	check_refused(b->ops->reserve(b, 0, 0, &got, &err), "no such range");
-	check_refused(b->ops->reserve(b, G + 1, 0, &got, &err),
+	check_refused(b->mapping.reserve(b, 0, 0, &got, &err), "no such range");
+	check_refused(b->mapping.reserve(b, G + 1, 0, &got, &err),
 		      "granularity");
-	check_refused(b->ops->reserve(b, 2 * G, UINT64_MAX - G + 1, &got,
-				      &err), "no such range");
-	check_refused(b->ops->create(b, &none, &got, &err), "no such range");
-	check_refused(b->ops->create(b, &odd, &got, &err), "granularity");
+	check_refused(b->mapping.reserve(b, 2 * G, UINT64_MAX - G + 1, &got,
+					 &err), "no such range");
+	check_refused(b->mapping.create(b, &none, &got, &err), "no such range");
+	check_refused(b->mapping.create(b, &odd, &got, &err), "granularity");
 	ck_assert_uint_eq(got, 1);
 }
 END_TEST
@@ -256,12 +256,12 @@ START_TEST(more_than_the_kernel_gives_is_exhausted)
 	const struct kvp_create huge = { .bytes = UINT64_MAX - G + 1 };
 	uint64_t got = 1;
 
-	ck_assert_int_eq(b->ops->reserve(b, UINT64_C(1) << 62, 0, &got, &err),
+	ck_assert_int_eq(b->mapping.reserve(b, UINT64_C(1) << 62, 0, &got, &err),
 			 KVP_EEXHAUSTED);
 	ck_assert_ptr_nonnull(strstr(err.text, "reserve: mmap"));
-	ck_assert_int_eq(b->ops->reserve(b, UINT64_MAX - G + 1, 0, &got,
-					 NULL), KVP_EEXHAUSTED);
-	check_refused(b->ops->create(b, &huge, &got, &err), "ftruncate");
+	ck_assert_int_eq(b->mapping.reserve(b, UINT64_MAX - G + 1, 0, &got,
+					    NULL), KVP_EEXHAUSTED);
+	check_refused(b->mapping.create(b, &huge, &got, &err), "ftruncate");
 	ck_assert_uint_eq(got, 1);
 }
 END_TEST
@@ -271,15 +271,15 @@ START_TEST(what_host_memory_is_not_is_refused)
 	struct kvp_create what = { .bytes = G, .rdma = true };
 	kvp_handle handle = 1;
 
-	check_refused(b->ops->create(b, &what, &handle, &err),
+	check_refused(b->mapping.create(b, &what, &handle, &err),
 		      "the host backend has no GPUDirect RDMA");
 	what.rdma = false;
 	what.handle_type = KVP_HANDLE_FABRIC;
-	check_refused(b->ops->create(b, &what, &handle, &err),
+	check_refused(b->mapping.create(b, &what, &handle, &err),
 		      "the host backend has no fabric handles");
 	what.handle_type = KVP_HANDLE_POSIX_FD;
 	ck_assert_uint_eq(handle, 1);
-	check_ok(b->ops->create(b, &what, &handle, &err));
+	check_ok(b->mapping.create(b, &what, &handle, &err));
 }
 END_TEST
 
@@ -288,19 +288,19 @@ START_TEST(only_a_whole_handle_is_mapped_inside_one_reservation)
 	uint64_t at = reserve(4 * G), same = 1;
 	kvp_handle two = create(0, 2 * G);
 
-	check_refused(b->ops->map(b, at, G, two, &err), "whole handle");
-	check_refused(b->ops->map(b, at, 3 * G, two, &err), "whole handle");
-	check_refused(b->ops->map(b, at + 4096, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at, G, two, &err), "whole handle");
+	check_refused(b->mapping.map(b, at, 3 * G, two, &err), "whole handle");
+	check_refused(b->mapping.map(b, at + 4096, 2 * G, two, &err),
 		      "granularity");
-	check_refused(b->ops->map(b, at + 3 * G, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at + 3 * G, 2 * G, two, &err),
 		      "reservation");
-	check_refused(b->ops->map(b, at + 4 * G, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at + 4 * G, 2 * G, two, &err),
 		      "reservation");
-	check_refused(b->ops->map(b, at - G, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at - G, 2 * G, two, &err),
 		      "reservation");
-	check_refused(b->ops->map(b, at, 2 * G, two + 1, &err), "no handle");
-	check_refused(b->ops->map(b, at, 2 * G, 0, &err), "no handle");
-	check_refused(b->ops->match(b, 0, at, G, 0, &same, &err),
+	check_refused(b->mapping.map(b, at, 2 * G, two + 1, &err), "no handle");
+	check_refused(b->mapping.map(b, at, 2 * G, 0, &err), "no handle");
+	check_refused(b->mapping.match(b, 0, at, G, 0, &same, &err),
 		      "nothing is mapped");
 	map(at, 2 * G, two);
 }
@@ -311,15 +311,15 @@ START_TEST(neighbouring_reservations_are_not_one)
 	uint64_t at = reserve(4 * G), next = 0;
 	kvp_handle two = create(0, 2 * G);
 
-	check_ok(b->ops->unreserve(b, at, 4 * G, &err));
-	check_ok(b->ops->reserve(b, 2 * G, at, &next, &err));
-	check_ok(b->ops->reserve(b, 2 * G, at + 2 * G, &next, &err));
-	check_refused(b->ops->map(b, at + G, 2 * G, two, &err),
+	check_ok(b->mapping.unreserve(b, at, 4 * G, &err));
+	check_ok(b->mapping.reserve(b, 2 * G, at, &next, &err));
+	check_ok(b->mapping.reserve(b, 2 * G, at + 2 * G, &next, &err));
+	check_refused(b->mapping.map(b, at + G, 2 * G, two, &err),
 		      "reservation");
-	check_refused(b->ops->unreserve(b, at, 4 * G, &err),
+	check_refused(b->mapping.unreserve(b, at, 4 * G, &err),
 		      "whole reservation");
 	map(at + 2 * G, 2 * G, two);
-	check_ok(b->ops->unreserve(b, at, 2 * G, &err));
+	check_ok(b->mapping.unreserve(b, at, 2 * G, &err));
 }
 END_TEST
 
@@ -329,13 +329,13 @@ START_TEST(nothing_is_mapped_over_a_mapping)
 	kvp_handle two = create(0, 2 * G), four = create(0, 4 * G);
 
 	map(at + 2 * G, 2 * G, two);
-	check_refused(b->ops->map(b, at + 2 * G, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at + 2 * G, 2 * G, two, &err),
 		      "mapped already");
-	check_refused(b->ops->map(b, at + G, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at + G, 2 * G, two, &err),
 		      "mapped already");
-	check_refused(b->ops->map(b, at + 3 * G, 2 * G, two, &err),
+	check_refused(b->mapping.map(b, at + 3 * G, 2 * G, two, &err),
 		      "mapped already");
-	check_refused(b->ops->map(b, at + G, 4 * G, four, &err),
+	check_refused(b->mapping.map(b, at + G, 4 * G, four, &err),
 		      "mapped already");
 	map(at, 2 * G, two);
 	map(at + 4 * G, 4 * G, four);
@@ -359,12 +359,12 @@ START_TEST(only_one_whole_mapping_is_granted_or_unmapped)
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		check_refused(try_grant(at + wrong[i].first, wrong[i].bytes,
 					0, KVP_READ), "mapp");
-		check_refused(b->ops->unmap(b, at + wrong[i].first,
-					    wrong[i].bytes, &err), "mapp");
+		check_refused(b->mapping.unmap(b, at + wrong[i].first,
+					       wrong[i].bytes, &err), "mapp");
 	}
 	ck_assert_int_eq(flags_at(at, 0), KVP_NO_ACCESS);
 	unmap(at, 2 * G);
-	check_refused(b->ops->unmap(b, at, 2 * G, &err), "nothing is mapped");
+	check_refused(b->mapping.unmap(b, at, 2 * G, &err), "nothing is mapped");
 	check_refused(try_grant(at, 2 * G, 0, KVP_READ), "nothing is mapped");
 	unmap(at + 2 * G, 2 * G);
 }
@@ -375,16 +375,16 @@ START_TEST(only_a_whole_and_empty_reservation_is_given_back)
 	uint64_t at = reserve(4 * G);
 
 	map(at + G, G, create(0, G));
-	check_refused(b->ops->unreserve(b, at, 4 * G, &err), "still mapped");
+	check_refused(b->mapping.unreserve(b, at, 4 * G, &err), "still mapped");
 	unmap(at + G, G);
-	check_refused(b->ops->unreserve(b, at, 2 * G, &err),
+	check_refused(b->mapping.unreserve(b, at, 2 * G, &err),
 		      "whole reservation");
-	check_refused(b->ops->unreserve(b, at + G, 3 * G, &err),
+	check_refused(b->mapping.unreserve(b, at + G, 3 * G, &err),
 		      "whole reservation");
-	check_refused(b->ops->unreserve(b, at, 5 * G, &err),
+	check_refused(b->mapping.unreserve(b, at, 5 * G, &err),
 		      "whole reservation");
-	check_ok(b->ops->unreserve(b, at, 4 * G, &err));
-	check_refused(b->ops->unreserve(b, at, 4 * G, &err),
+	check_ok(b->mapping.unreserve(b, at, 4 * G, &err));
+	check_refused(b->mapping.unreserve(b, at, 4 * G, &err),
 		      "whole reservation");
 }
 END_TEST
@@ -394,20 +394,20 @@ START_TEST(a_handle_is_released_once)
 	uint64_t at = reserve(2 * G);
 	kvp_handle one = create(0, G), two = create(0, G), other;
 
-	check_ok(b->ops->release(b, one, &err));
-	check_refused(b->ops->release(b, one, &err), "released already");
+	check_ok(b->mapping.release(b, one, &err));
+	check_refused(b->mapping.release(b, one, &err), "released already");
 	/* Its place is taken again; the old name stays unknown. */
 	other = create(0, G);
 	ck_assert_uint_ne(other, one);
-	check_refused(b->ops->release(b, one, &err), "released already");
-	check_refused(b->ops->map(b, at, G, one, &err), "released already");
+	check_refused(b->mapping.release(b, one, &err), "released already");
+	check_refused(b->mapping.map(b, at, G, one, &err), "released already");
 	map(at, G, two);
-	check_ok(b->ops->release(b, two, &err));
-	check_refused(b->ops->release(b, two, &err), "released already");
-	check_refused(b->ops->map(b, at + G, G, two, &err),
+	check_ok(b->mapping.release(b, two, &err));
+	check_refused(b->mapping.release(b, two, &err), "released already");
+	check_refused(b->mapping.map(b, at + G, G, two, &err),
 		      "released already");
-	check_refused(b->ops->release(b, UINT64_MAX, &err), "no handle");
-	check_refused(b->ops->release(b, 0, &err), "no handle");
+	check_refused(b->mapping.release(b, UINT64_MAX, &err), "no handle");
+	check_refused(b->mapping.release(b, 0, &err), "no handle");
 	unmap(at, G);
 }
 END_TEST
@@ -423,7 +423,7 @@ START_TEST(released_memory_lives_until_the_last_unmap)
 		grant(at + i * G, G, 0, KVP_READWRITE);
 	}
 	fill(0, at, G, 0x12345678);
-	check_ok(b->ops->release(b, handle, &err));
+	check_ok(b->mapping.release(b, handle, &err));
 	/* Whoever comes next gets other memory. */
 	map(at + 3 * G, G, create(0, G));
 	grant(at + 3 * G, G, 0, KVP_READWRITE);
@@ -455,10 +455,10 @@ START_TEST(memory_is_given_back_wherever_it_lies)
 	for (i = 0; i < 8; i++) {
 		unmap(at + (i * 5) % 8 * G, G);
 		ck_assert_uint_eq(resident(), (8 - i) * G);
-		check_ok(b->ops->release(b, handle[(i * 5) % 8], &err));
+		check_ok(b->mapping.release(b, handle[(i * 5) % 8], &err));
 		ck_assert_uint_eq(resident(), (7 - i) * G);
 	}
-	check_ok(b->ops->unreserve(b, at, 8 * G, &err));
+	check_ok(b->mapping.unreserve(b, at, 8 * G, &err));
 	host_alive(b, &alive);
 	ck_assert_uint_eq(alive.reservations, 0);
 	ck_assert_uint_eq(alive.mappings, 0);
@@ -478,8 +478,8 @@ START_TEST(the_file_does_not_grow_where_its_end_is_free)
 		files(&length, &bytes);
 		longest = length > longest ? length : longest;
 		for (i = 0; i < 16; i++)
-			check_ok(b->ops->release(b, handle[i * 7 % 16],
-						 &err));
+			check_ok(b->mapping.release(b, handle[i * 7 % 16],
+						    &err));
 	}
 	ck_assert_uint_le(longest, 16 * 3 * G);
 }
@@ -494,16 +494,16 @@ START_TEST(unknown_devices_are_refused_by_every_verb)
 	enum kvp_flags flags;
 	bool can;
 
-	check_refused(b->ops->device(b, 3, &info, &err), text);
-	check_refused(b->ops->peer(b, 3, 0, &can, &err), text);
-	check_refused(b->ops->peer(b, 0, 3, &can, &err), text);
-	check_refused(b->ops->memory(b, 3, &value, &err), text);
-	check_refused(b->ops->create(b, &what, &value, &err), text);
+	check_refused(b->device.device(b, 3, &info, &err), text);
+	check_refused(b->device.peer(b, 3, 0, &can, &err), text);
+	check_refused(b->device.peer(b, 0, 3, &can, &err), text);
+	check_refused(b->device.memory(b, 3, &value, &err), text);
+	check_refused(b->mapping.create(b, &what, &value, &err), text);
 	check_refused(try_grant(at, G, 3, KVP_READ), text);
-	check_refused(b->ops->granted(b, at, 3, &flags, &err), text);
-	check_refused(b->ops->fill(b, 3, at, G, 0, &err), text);
-	check_refused(b->ops->match(b, 3, at, G, 0, &value, &err), text);
-	check_refused(b->ops->synchronize(b, 3, &err), text);
+	check_refused(b->mapping.granted(b, at, 3, &flags, &err), text);
+	check_refused(b->mapping.fill(b, 3, at, G, 0, &err), text);
+	check_refused(b->mapping.match(b, 3, at, G, 0, &value, &err), text);
+	check_refused(b->device.synchronize(b, 3, &err), text);
 	ck_assert_uint_eq(value, 1);
 }
 END_TEST
@@ -517,10 +517,10 @@ START_TEST(a_mapping_has_no_access_until_granted)
 	ck_assert_int_eq(flags_at(at, 0), KVP_NO_ACCESS);
 	snprintf(text, sizeof(text), "fill: device 0 has no write access at "
 		 "0x%llx", (unsigned long long)at);
-	check_refused(b->ops->fill(b, 0, at, G, 0, &err), text);
+	check_refused(b->mapping.fill(b, 0, at, G, 0, &err), text);
 	snprintf(text, sizeof(text), "match: device 0 has no read access at "
 		 "0x%llx", (unsigned long long)at + 9);
-	check_refused(b->ops->match(b, 0, at + 9, 1, 0, &same, &err), text);
+	check_refused(b->mapping.match(b, 0, at + 9, 1, 0, &same, &err), text);
 	ck_assert_uint_eq(same, 7);
 }
 END_TEST
@@ -537,9 +537,9 @@ START_TEST(flags_are_heeded_per_device)
 	ck_assert_int_eq(flags_at(at + 1, 2), KVP_READ);
 	fill(0, at, G, 5);
 	ck_assert_uint_eq(match(2, at, G, 5), G);
-	check_refused(b->ops->fill(b, 2, at, 1, 6, &err),
+	check_refused(b->mapping.fill(b, 2, at, 1, 6, &err),
 		      "device 2 has no write access");
-	check_refused(b->ops->match(b, 1, at, 1, 5, &same, &err),
+	check_refused(b->mapping.match(b, 1, at, 1, 5, &same, &err),
 		      "device 1 has no read access");
 	ck_assert_uint_eq(match(0, at, G, 5), G);
 }
@@ -556,12 +556,12 @@ START_TEST(a_grant_replaces_the_flags_of_the_devices_it_names)
 	uint64_t at = reserve(G);
 
 	map(at, G, create(0, G));
-	check_ok(b->ops->grant(b, at, G, all, 3, &err));
-	check_ok(b->ops->grant(b, at, G, less, 2, &err));
+	check_ok(b->mapping.grant(b, at, G, all, 3, &err));
+	check_ok(b->mapping.grant(b, at, G, less, 2, &err));
 	ck_assert_int_eq(flags_at(at, 0), KVP_READ);
 	ck_assert_int_eq(flags_at(at, 1), KVP_READ);
 	ck_assert_int_eq(flags_at(at, 2), KVP_NO_ACCESS);
-	check_refused(b->ops->fill(b, 0, at, 1, 6, &err), "no write access");
+	check_refused(b->mapping.fill(b, 0, at, 1, 6, &err), "no write access");
 	/* A new mapping at the same place begins without. */
 	unmap(at, G);
 	map(at, G, create(0, G));
@@ -574,10 +574,10 @@ START_TEST(a_refused_grant_changes_no_flag)
 	struct kvp_grant grants[2] = { { 1, KVP_READ }, { 9, KVP_READ } };
 	uint64_t at = mapped(G);
 
-	check_refused(b->ops->grant(b, at, G, grants, 2, &err),
+	check_refused(b->mapping.grant(b, at, G, grants, 2, &err),
 		      "no device 9");
 	grants[1] = (struct kvp_grant){ 2, (enum kvp_flags)2 };
-	check_refused(b->ops->grant(b, at, G, grants, 2, &err),
+	check_refused(b->mapping.grant(b, at, G, grants, 2, &err),
 		      "no such flags: 2");
 	ck_assert_int_eq(flags_at(at, 1), KVP_NO_ACCESS);
 	ck_assert_int_eq(flags_at(at, 2), KVP_NO_ACCESS);
@@ -600,7 +600,7 @@ START_TEST(many_devices_keep_their_flags_apart)
 		grant(at, G, i, kinds[i * i % 3]);
 	for (i = 0; i < 70; i++) {
 		ck_assert_int_eq(flags_at(at, i), kinds[i * i % 3]);
-		ck_assert_int_eq(b->ops->match(b, i, at, G, 0, &same, NULL),
+		ck_assert_int_eq(b->mapping.match(b, i, at, G, 0, &same, NULL),
 				 kinds[i * i % 3] ? KVP_OK : KVP_EDRIVER);
 	}
 	kvp_backend_close(b);
@@ -623,15 +623,15 @@ START_TEST(a_range_may_span_neighbouring_mappings)
 	grant(at + 4 * G, 2 * G, 0, KVP_READ);
 	snprintf(text, sizeof(text), "access at 0x%llx",
 		 (unsigned long long)(at + 4 * G));
-	check_refused(b->ops->fill(b, 0, at, 8 * G, 1, &err), text);
+	check_refused(b->mapping.fill(b, 0, at, 8 * G, 1, &err), text);
 	ck_assert_uint_eq(match(0, at + 3, 8 * G - 5, 0xa1b2c3d4), 8 * G - 5);
 	unmap(at + 4 * G, 2 * G);
 	snprintf(text, sizeof(text), "mapped at 0x%llx",
 		 (unsigned long long)(at + 4 * G));
-	check_refused(b->ops->match(b, 0, at, 8 * G, 1, &same, &err), text);
-	check_refused(b->ops->fill(b, 0, at + 7 * G, 2 * G, 1, &err),
+	check_refused(b->mapping.match(b, 0, at, 8 * G, 1, &same, &err), text);
+	check_refused(b->mapping.fill(b, 0, at + 7 * G, 2 * G, 1, &err),
 		      "nothing is mapped");
-	check_refused(b->ops->fill(b, 0, at, UINT64_MAX, 1, &err),
+	check_refused(b->mapping.fill(b, 0, at, UINT64_MAX, 1, &err),
 		      "no such range");
 }
 END_TEST
@@ -739,18 +739,18 @@ START_TEST(a_device_says_what_it_is)
 	bool can = false;
 
 	memset(&info, 'x', sizeof(info));
-	check_ok(b->ops->device(b, 2, &info, &err));
+	check_ok(b->device.device(b, 2, &info, &err));
 	ck_assert_str_eq(info.name, "host memory");
 	ck_assert_str_eq(info.uuid, "");
 	ck_assert_uint_gt(strlen(info.driver), 0);
 	ck_assert_uint_lt(strlen(info.driver), sizeof(info.driver));
 	ck_assert_uint_eq(info.granularity, G);
-	check_ok(b->ops->memory(b, 2, &available, &err));
+	check_ok(b->device.memory(b, 2, &available, &err));
 	ck_assert_uint_gt(available, 0);
 	ck_assert_uint_le(available, info.total_bytes);
-	check_ok(b->ops->peer(b, 0, 2, &can, &err));
+	check_ok(b->device.peer(b, 0, 2, &can, &err));
 	ck_assert(can);
-	check_ok(b->ops->synchronize(b, 0, &err));
+	check_ok(b->device.synchronize(b, 0, &err));
 	ck_assert_str_eq(b->name, "host");
 	ck_assert_uint_eq(b->devices, DEVICES);
 }
@@ -789,7 +789,7 @@ START_TEST(closing_gives_everything_back)
 	b = kept;
 	files(&length, &bytes);
 	ck_assert_uint_eq(length, 0);
-	check_ok(b->ops->reserve(b, 64 * G, at, &got, &err));
+	check_ok(b->mapping.reserve(b, 64 * G, at, &got, &err));
 }
 END_TEST
 
@@ -801,11 +801,11 @@ static int map_until_refused(void)
 	uint64_t at, i, n;
 	kvp_handle handle;
 
-	if (b->ops->reserve(b, most * G, 0, &at, &err) ||
-	    b->ops->create(b, &what, &handle, &err))
+	if (b->mapping.reserve(b, most * G, 0, &at, &err) ||
+	    b->mapping.create(b, &what, &handle, &err))
 		return __LINE__ & 0x7f;
 	for (n = 0; n < most; n++)
-		if (b->ops->map(b, at + n * G, G, handle, &err))
+		if (b->mapping.map(b, at + n * G, G, handle, &err))
 			break;
 	if (n == most || err.code != KVP_EEXHAUSTED ||
 	    !strstr(err.text, "Cannot allocate memory") ||
@@ -813,10 +813,10 @@ static int map_until_refused(void)
 		return 1;
 	/* Going back works with all maps taken. */
 	for (i = n; i--; )
-		if (b->ops->unmap(b, at + i * G, G, &err))
+		if (b->mapping.unmap(b, at + i * G, G, &err))
 			return 2;
-	if (b->ops->release(b, handle, &err) ||
-	    b->ops->unreserve(b, at, most * G, &err))
+	if (b->mapping.release(b, handle, &err) ||
+	    b->mapping.unreserve(b, at, most * G, &err))
 		return 3;
 	return host_maps_used() > 1000 ? 4 : 0;
 }
@@ -839,12 +839,12 @@ static int limit_memory(void)
 	uint64_t available, address;
 
 	if (setrlimit(RLIMIT_AS, &most) ||
-	    b->ops->memory(b, 0, &available, &err))
+	    b->device.memory(b, 0, &available, &err))
 		return 1;
 	if (available > 12345 << 12)
 		return 2;
-	return b->ops->reserve(b, UINT64_C(12345) << 12 << 4, 0, &address,
-			       &err) == KVP_EEXHAUSTED ? 0 : 3;
+	return b->mapping.reserve(b, UINT64_C(12345) << 12 << 4, 0, &address,
+				  &err) == KVP_EEXHAUSTED ? 0 : 3;
 }
 
 START_TEST(a_limit_on_address_space_limits_free_memory)
@@ -888,7 +888,7 @@ static void step_handle(size_t h)
 		if (model.mapping[i] == (int)h)
 			return;
 	if (model.handles[h].granules) {
-		check_ok(b->ops->release(b, model.handles[h].handle, &err));
+		check_ok(b->mapping.release(b, model.handles[h].handle, &err));
 		model.handles[h].granules = 0;
 		return;
 	}
@@ -905,8 +905,8 @@ static void step_map(size_t h, uint64_t first)
 
 	for (i = first; fits && i < first + granules; i++)
 		fits = !model.taken[i];
-	ck_assert_int_eq(b->ops->map(b, model.at + first * G, granules * G,
-				     model.handles[h].handle, &err),
+	ck_assert_int_eq(b->mapping.map(b, model.at + first * G, granules * G,
+					model.handles[h].handle, &err),
 			 fits ? KVP_OK : KVP_EDRIVER);
 	if (!fits)
 		return;
@@ -920,8 +920,8 @@ static void step_unmap(uint64_t first, uint64_t granules)
 	int h = model.mapping[first];
 	bool whole = h >= 0 && model.handles[h].granules == granules;
 
-	ck_assert_int_eq(b->ops->unmap(b, model.at + first * G, granules * G,
-				       &err), whole ? KVP_OK : KVP_EDRIVER);
+	ck_assert_int_eq(b->mapping.unmap(b, model.at + first * G, granules * G,
+					  &err), whole ? KVP_OK : KVP_EDRIVER);
 	if (!whole)
 		return;
 	model.mapping[first] = -1;
@@ -932,9 +932,9 @@ static void step_fill(uint64_t first, uint32_t value)
 {
 	int h = model.mapping[first];
 	bool may = h >= 0 && model.writable[first];
-	int code = b->ops->fill(b, 1, model.at + first * G,
-				h < 0 ? G : model.handles[h].granules * G,
-				value, &err);
+	int code = b->mapping.fill(b, 1, model.at + first * G,
+				   h < 0 ? G : model.handles[h].granules * G,
+				   value, &err);
 
 	if (h >= 0 || !model.taken[first])
 		ck_assert_int_eq(code, may ? KVP_OK : KVP_EDRIVER);

@@ -39,7 +39,7 @@ static kvp_pool new_pool(void)
 {
 	kvp_pool pool = 0;
 
-	check_ok(b->ops->pool_create(b, 0, &pool, NULL));
+	check_ok(b->pool.pool_create(b, 0, &pool, NULL));
 	return pool;
 }
 
@@ -47,7 +47,7 @@ static uint64_t allocate(kvp_pool pool, uint64_t bytes)
 {
 	uint64_t address = 0;
 
-	check_ok(b->ops->allocate(b, pool, bytes, &address, NULL));
+	check_ok(b->pool.allocate(b, pool, bytes, &address, NULL));
 	return address;
 }
 
@@ -55,7 +55,7 @@ static void check_free(uint64_t expected)
 {
 	uint64_t free_bytes = 0;
 
-	check_ok(b->ops->memory(b, 0, &free_bytes, NULL));
+	check_ok(b->device.memory(b, 0, &free_bytes, NULL));
 	ck_assert_uint_eq(free_bytes, expected);
 }
 
@@ -78,15 +78,15 @@ START_TEST(what_is_given_back_is_free_after_a_synchronize)
 	kvp_pool pool = new_pool();
 	uint64_t address = allocate(pool, 6000);
 
-	check_ok(b->ops->deallocate(b, pool, address, NULL));
+	check_ok(b->pool.deallocate(b, pool, address, NULL));
 	check_free(4000);
-	check_text(b->ops->allocate(b, pool, 4001, &address, err),
+	check_text(b->pool.allocate(b, pool, 4001, &address, err),
 		   KVP_EEXHAUSTED, "allocate: 4001 bytes wanted, 4000 free");
-	check_ok(b->ops->synchronize(b, 0, NULL));
+	check_ok(b->device.synchronize(b, 0, NULL));
 	check_free(10000);
 	allocate(pool, 4001);
 	/* Once is once. */
-	check_ok(b->ops->synchronize(b, 0, NULL));
+	check_ok(b->device.synchronize(b, 0, NULL));
 	check_free(5999);
 }
 END_TEST
@@ -96,12 +96,12 @@ START_TEST(more_than_is_free_is_out_of_memory_with_both_numbers)
 	kvp_pool pool = new_pool();
 	uint64_t address = 7;
 
-	check_text(b->ops->allocate(b, pool, 10001, &address, err),
+	check_text(b->pool.allocate(b, pool, 10001, &address, err),
 		   KVP_EEXHAUSTED, "allocate: 10001 bytes wanted, 10000 free");
-	check_text(b->ops->allocate(b, pool, UINT64_MAX, &address, err),
+	check_text(b->pool.allocate(b, pool, UINT64_MAX, &address, err),
 		   KVP_EEXHAUSTED, "allocate: 18446744073709551615 bytes "
 		   "wanted, 10000 free");
-	check_text(b->ops->allocate(b, pool, 0, &address, err), KVP_EDRIVER,
+	check_text(b->pool.allocate(b, pool, 0, &address, err), KVP_EDRIVER,
 		   "allocate: a block of 0 bytes");
 	ck_assert_uint_eq(address, 7);
 	check_free(10000);
@@ -121,8 +121,8 @@ START_TEST(addresses_are_aligned_and_never_the_same)
 		ck_assert_uint_eq(address % 256, 0);
 		ck_assert_uint_ge(address, end);
 		end = address + (uint64_t)(i * 37 % 900 + 1);
-		check_ok(b->ops->deallocate(b, pool, address, NULL));
-		check_ok(b->ops->synchronize(b, 0, NULL));
+		check_ok(b->pool.deallocate(b, pool, address, NULL));
+		check_ok(b->device.synchronize(b, 0, NULL));
 	}
 }
 END_TEST
@@ -133,21 +133,21 @@ START_TEST(blocks_that_are_not_there_are_refused)
 	uint64_t address = allocate(pool, 100), second;
 
 	ck_assert_uint_ne(pool, other);
-	check_text(b->ops->deallocate(b, pool, address + 1, err), KVP_EDRIVER,
+	check_text(b->pool.deallocate(b, pool, address + 1, err), KVP_EDRIVER,
 		   "deallocate: pool 1 has no block at 0x101, or it is "
 		   "given back already");
-	check_text(b->ops->deallocate(b, other, address, err), KVP_EDRIVER,
+	check_text(b->pool.deallocate(b, other, address, err), KVP_EDRIVER,
 		   "deallocate: pool 2 has no block at 0x100, or it is "
 		   "given back already");
 	check_free(9900);
-	check_ok(b->ops->deallocate(b, pool, address, NULL));
-	check_text(b->ops->deallocate(b, pool, address, err), KVP_EDRIVER,
+	check_ok(b->pool.deallocate(b, pool, address, NULL));
+	check_text(b->pool.deallocate(b, pool, address, err), KVP_EDRIVER,
 		   "deallocate: pool 1 has no block at 0x100, or it is "
 		   "given back already");
-	check_ok(b->ops->synchronize(b, 0, NULL));
+	check_ok(b->device.synchronize(b, 0, NULL));
 	check_free(10000);
 	second = allocate(other, 100);
-	ck_assert_int_eq(b->ops->deallocate(b, pool, second, NULL),
+	ck_assert_int_eq(b->pool.deallocate(b, pool, second, NULL),
 			 KVP_EDRIVER);
 }
 END_TEST
@@ -157,19 +157,19 @@ START_TEST(a_pool_in_use_is_not_destroyed)
 	kvp_pool pool = new_pool(), other = new_pool();
 	uint64_t address = allocate(pool, 100);
 
-	check_text(b->ops->pool_destroy(b, pool, err), KVP_EDRIVER,
+	check_text(b->pool.pool_destroy(b, pool, err), KVP_EDRIVER,
 		   "pool_destroy: pool 1 still has blocks in use: 1");
-	check_ok(b->ops->pool_destroy(b, other, NULL));
-	check_ok(b->ops->deallocate(b, pool, address, NULL));
+	check_ok(b->pool.pool_destroy(b, other, NULL));
+	check_ok(b->pool.deallocate(b, pool, address, NULL));
 	/* Its bytes may be pending still. */
-	check_ok(b->ops->pool_destroy(b, pool, NULL));
-	check_text(b->ops->pool_destroy(b, pool, err), KVP_EDRIVER,
+	check_ok(b->pool.pool_destroy(b, pool, NULL));
+	check_text(b->pool.pool_destroy(b, pool, err), KVP_EDRIVER,
 		   "pool_destroy: no pool 1, or it is destroyed already");
-	check_text(b->ops->allocate(b, pool, 1, &address, err), KVP_EDRIVER,
+	check_text(b->pool.allocate(b, pool, 1, &address, err), KVP_EDRIVER,
 		   "allocate: no pool 1, or it is destroyed already");
-	check_text(b->ops->deallocate(b, pool, address, err), KVP_EDRIVER,
+	check_text(b->pool.deallocate(b, pool, address, err), KVP_EDRIVER,
 		   "deallocate: no pool 1, or it is destroyed already");
-	check_ok(b->ops->synchronize(b, 0, NULL));
+	check_ok(b->device.synchronize(b, 0, NULL));
 	check_free(10000);
 	/* Never the same again. */
 	ck_assert_uint_eq(new_pool(), 3);
@@ -187,33 +187,34 @@ START_TEST(there_is_one_device)
 	ck_assert_uint_eq(b->devices, 1);
 	ck_assert(!b->lazy);
 	memset(&info, 0xa5, sizeof(info));
-	check_ok(b->ops->device(b, 0, &info, NULL));
+	check_ok(b->device.device(b, 0, &info, NULL));
 	ck_assert_str_eq(info.label, "card");
 	ck_assert_str_eq(info.name, "a card on paper");
 	ck_assert_str_eq(info.uuid, "");
 	ck_assert_uint_eq(info.total_bytes, 10000);
 	ck_assert_uint_eq(info.granularity, 256);
-	check_ok(b->ops->peer(b, 0, 0, &can, NULL));
+	check_ok(b->device.peer(b, 0, 0, &can, NULL));
 	ck_assert(can);
-	check_text(b->ops->device(b, 1, &info, err), KVP_EDRIVER,
+	check_text(b->device.device(b, 1, &info, err), KVP_EDRIVER,
 		   "device: no device 1: there is 1");
-	check_text(b->ops->peer(b, 0, 1, &can, err), KVP_EDRIVER,
+	check_text(b->device.peer(b, 0, 1, &can, err), KVP_EDRIVER,
 		   "peer: no device 1: there is 1");
-	check_text(b->ops->peer(b, 2, 0, &can, err), KVP_EDRIVER,
+	check_text(b->device.peer(b, 2, 0, &can, err), KVP_EDRIVER,
 		   "peer: no device 2: there is 1");
-	check_text(b->ops->memory(b, 1, &free_bytes, err), KVP_EDRIVER,
+	check_text(b->device.memory(b, 1, &free_bytes, err), KVP_EDRIVER,
 		   "memory: no device 1: there is 1");
-	check_text(b->ops->synchronize(b, 1, err), KVP_EDRIVER,
+	check_text(b->device.synchronize(b, 1, err), KVP_EDRIVER,
 		   "synchronize: no device 1: there is 1");
-	check_text(b->ops->pool_create(b, 1, &pool, err), KVP_EDRIVER,
+	check_text(b->pool.pool_create(b, 1, &pool, err), KVP_EDRIVER,
 		   "pool_create: no device 1: there is 1");
 	ck_assert_uint_eq(free_bytes, 7);
 	ck_assert_uint_eq(pool, 7);
 }
 END_TEST
 
-#define check_none(call) \
-	check_text(call, KVP_EDRIVER, "a card on paper has no mappings")
+#define check_none(verb, ...)						\
+	check_text(b->mapping.verb(b, __VA_ARGS__, err), KVP_EDRIVER,	\
+		   #verb ": the card backend has no such call")
 
 START_TEST(a_card_on_paper_has_no_mappings)
 {
@@ -222,16 +223,16 @@ START_TEST(a_card_on_paper_has_no_mappings)
 	enum kvp_flags flags = KVP_READ;
 	uint64_t out = 7;
 
-	check_none(b->ops->reserve(b, 256, 0, &out, err));
-	check_none(b->ops->unreserve(b, 256, 256, err));
-	check_none(b->ops->create(b, &what, &out, err));
-	check_none(b->ops->release(b, 1, err));
-	check_none(b->ops->map(b, 256, 256, 1, err));
-	check_none(b->ops->unmap(b, 256, 256, err));
-	check_none(b->ops->grant(b, 256, 256, &grant, 1, err));
-	check_none(b->ops->granted(b, 256, 0, &flags, err));
-	check_none(b->ops->fill(b, 0, 256, 256, 0, err));
-	check_none(b->ops->match(b, 0, 256, 256, 0, &out, err));
+	check_none(reserve, 256, 0, &out);
+	check_none(unreserve, 256, 256);
+	check_none(create, &what, &out);
+	check_none(release, 1);
+	check_none(map, 256, 256, 1);
+	check_none(unmap, 256, 256);
+	check_none(grant, 256, 256, &grant, 1);
+	check_none(granted, 256, 0, &flags);
+	check_none(fill, 0, 256, 256, 0);
+	check_none(match, 0, 256, 256, 0, &out);
 	ck_assert_uint_eq(out, 7);
 	ck_assert_int_eq(flags, KVP_READ);
 	check_free(10000);
@@ -254,11 +255,11 @@ START_TEST(a_hundred_thousand_blocks_are_no_trouble)
 	check_free(0);
 	/* 7919 is prime: each one once, in no order. */
 	for (i = 0; i < count; i++)
-		check_ok(b->ops->deallocate(b, pool,
+		check_ok(b->pool.deallocate(b, pool,
 				address[(int64_t)i * 7919 % count], NULL));
-	check_ok(b->ops->synchronize(b, 0, NULL));
+	check_ok(b->device.synchronize(b, 0, NULL));
 	check_free(100000);
-	check_ok(b->ops->pool_destroy(b, pool, NULL));
+	check_ok(b->pool.pool_destroy(b, pool, NULL));
 	free(address);
 }
 END_TEST
@@ -273,10 +274,10 @@ START_TEST(addresses_end_where_64_bits_do)
 	pool = new_pool();
 	check_free(UINT64_MAX);
 	address = allocate(pool, UINT64_C(1) << 63);
-	check_ok(b->ops->deallocate(b, pool, address, NULL));
-	check_ok(b->ops->synchronize(b, 0, NULL));
+	check_ok(b->pool.deallocate(b, pool, address, NULL));
+	check_ok(b->device.synchronize(b, 0, NULL));
 	check_free(UINT64_MAX);
-	check_text(b->ops->allocate(b, pool, UINT64_C(1) << 63, &address,
+	check_text(b->pool.allocate(b, pool, UINT64_C(1) << 63, &address,
 				    err), KVP_EEXHAUSTED,
 		   "allocate: 9223372036854775808 bytes wanted, the address "
 		   "space ends 9223372036854775551 bytes on");

@@ -20,8 +20,7 @@ static const struct kvp_decode published = {
 
 /* Every allocation the card was asked for. */
 static struct {
-	struct kvp_backend_ops ops;
-	const struct kvp_backend_ops *card;
+	struct kvp_pool_ops card;	/* its own verbs */
 	uint64_t bytes[4096];
 	size_t count;
 } asked;
@@ -36,18 +35,16 @@ static int record(struct kvp_backend *self, kvp_pool pool, uint64_t bytes,
 	if (asked.count < sizeof(asked.bytes) / sizeof(*asked.bytes))
 		asked.bytes[asked.count] = bytes;
 	asked.count++;
-	return asked.card->allocate(self, pool, bytes, address, err);
+	return asked.card.allocate(self, pool, bytes, address, err);
 }
 
 static void open_with(uint64_t free_bytes,
 		      const struct kvp_alloc_cache_options *options)
 {
 	ck_assert_int_eq(kvp_backend_card(&b, free_bytes, NULL), KVP_OK);
-	asked.card = b->ops;
-	asked.ops = *b->ops;
-	asked.ops.allocate = record;
+	asked.card = b->pool;
+	b->pool.allocate = record;
 	asked.count = 0;
-	b->ops = &asked.ops;
 	ck_assert_int_eq(kvp_alloc_cache_new(&cache, b, options, NULL),
 			 KVP_OK);
 }
@@ -83,7 +80,7 @@ static void close_all(uint64_t free_bytes)
 	int code = kvp_alloc_cache_free(cache, &err);
 
 	ck_assert_msg(!code, "%s", err.text);
-	ck_assert_int_eq(b->ops->memory(b, 0, &now, NULL), KVP_OK);
+	ck_assert_int_eq(b->device.memory(b, 0, &now, NULL), KVP_OK);
 	ck_assert_uint_eq(now, free_bytes);
 	kvp_backend_close(b);
 }
@@ -257,7 +254,7 @@ static void add_row(void *cookie, const struct kvp_decode_row *row)
 	rows->count++;
 	ck_assert_uint_eq(row->step, rows->count);
 	ck_assert_uint_eq(n->steps, rows->count);
-	ck_assert_int_eq(b->ops->memory(b, 0, &free_bytes, NULL), KVP_OK);
+	ck_assert_int_eq(b->device.memory(b, 0, &free_bytes, NULL), KVP_OK);
 	ck_assert_uint_eq(row->free_bytes, free_bytes);
 	ck_assert_uint_eq(n->live_blocks, 1);
 	rows->hits += n->hits;

@@ -34,7 +34,7 @@ static kvp_pool pool_on(uint32_t device)
 {
 	kvp_pool pool = UNTOUCHED;
 
-	check_ok(b->ops->pool_create(b, device, &pool, &err));
+	check_ok(b->pool.pool_create(b, device, &pool, &err));
 	return pool;
 }
 
@@ -42,18 +42,18 @@ static uint64_t allocate(kvp_pool pool, uint64_t bytes)
 {
 	uint64_t address = UNTOUCHED;
 
-	check_ok(b->ops->allocate(b, pool, bytes, &address, &err));
+	check_ok(b->pool.allocate(b, pool, bytes, &address, &err));
 	return address;
 }
 
 static void deallocate(kvp_pool pool, uint64_t address)
 {
-	check_ok(b->ops->deallocate(b, pool, address, &err));
+	check_ok(b->pool.deallocate(b, pool, address, &err));
 }
 
 static void synchronize(uint32_t device)
 {
-	check_ok(b->ops->synchronize(b, device, &err));
+	check_ok(b->device.synchronize(b, device, &err));
 }
 
 static void check_alive(uint64_t pools, uint64_t blocks)
@@ -141,20 +141,20 @@ START_TEST(a_pool_takes_what_was_given_back_to_it_along)
 
 	deallocate(pool, at);
 	ck_assert(mapped(at));
-	check_ok(b->ops->pool_destroy(b, pool, &err));
+	check_ok(b->pool.pool_destroy(b, pool, &err));
 	ck_assert(!mapped(at));
 	check_alive(1, 0);
 	/* Its name stays unknown, whatever there is before and after it. */
-	check_refused(b->ops->pool_destroy(b, pool, &err),
+	check_refused(b->pool.pool_destroy(b, pool, &err),
 		      "pool_destroy: no pool");
 	other = pool_on(0);
 	ck_assert_uint_ne(other, pool);
 	ck_assert_uint_ne(other, first);
-	check_refused(b->ops->pool_destroy(b, pool, &err),
+	check_refused(b->pool.pool_destroy(b, pool, &err),
 		      "pool_destroy: no pool");
-	check_refused(b->ops->allocate(b, pool, 1, &got, &err),
+	check_refused(b->pool.allocate(b, pool, 1, &got, &err),
 		      "allocate: no pool");
-	check_refused(b->ops->deallocate(b, pool, at, &err),
+	check_refused(b->pool.deallocate(b, pool, at, &err),
 		      "deallocate: no pool");
 	ck_assert_uint_eq(got, UNTOUCHED);
 }
@@ -165,14 +165,14 @@ START_TEST(a_pool_with_blocks_in_use_is_not_destroyed)
 	kvp_pool pool = pool_on(0);
 	uint64_t one = allocate(pool, MIB), two = allocate(pool, 1);
 
-	check_refused(b->ops->pool_destroy(b, pool, &err),
+	check_refused(b->pool.pool_destroy(b, pool, &err),
 		      "still has blocks in use: 2");
 	deallocate(pool, one);
-	check_refused(b->ops->pool_destroy(b, pool, &err),
+	check_refused(b->pool.pool_destroy(b, pool, &err),
 		      "still has blocks in use: 1");
 	memset(memory_at(two), 1, 1);
 	deallocate(pool, two);
-	check_ok(b->ops->pool_destroy(b, pool, &err));
+	check_ok(b->pool.pool_destroy(b, pool, &err));
 }
 END_TEST
 
@@ -181,24 +181,24 @@ START_TEST(only_a_block_in_use_is_given_back_to_its_own_pool)
 	kvp_pool pool = pool_on(0), other = pool_on(0);
 	uint64_t at = allocate(pool, MIB), next = allocate(other, MIB);
 
-	check_refused(b->ops->deallocate(b, pool, at + 1, &err), "no block");
-	check_refused(b->ops->deallocate(b, pool, at + 4096, &err),
+	check_refused(b->pool.deallocate(b, pool, at + 1, &err), "no block");
+	check_refused(b->pool.deallocate(b, pool, at + 4096, &err),
 		      "no block");
-	check_refused(b->ops->deallocate(b, pool, 0, &err), "no block");
-	check_refused(b->ops->deallocate(b, pool, UINT64_MAX, &err),
+	check_refused(b->pool.deallocate(b, pool, 0, &err), "no block");
+	check_refused(b->pool.deallocate(b, pool, UINT64_MAX, &err),
 		      "no block");
-	check_refused(b->ops->deallocate(b, other, at, &err), "no block");
-	check_refused(b->ops->deallocate(b, pool, next, &err), "no block");
-	check_refused(b->ops->deallocate(b, 0, at, &err), "no pool 0");
+	check_refused(b->pool.deallocate(b, other, at, &err), "no block");
+	check_refused(b->pool.deallocate(b, pool, next, &err), "no block");
+	check_refused(b->pool.deallocate(b, 0, at, &err), "no pool 0");
 	deallocate(pool, at);
-	check_refused(b->ops->deallocate(b, pool, at, &err),
+	check_refused(b->pool.deallocate(b, pool, at, &err),
 		      "given back already");
 	synchronize(0);
-	check_refused(b->ops->deallocate(b, pool, at, &err),
+	check_refused(b->pool.deallocate(b, pool, at, &err),
 		      "given back already");
 	/* An empty table has no block either. */
 	deallocate(other, next);
-	check_refused(b->ops->deallocate(b, other, next, &err), "no block");
+	check_refused(b->pool.deallocate(b, other, next, &err), "no block");
 }
 END_TEST
 
@@ -207,15 +207,15 @@ START_TEST(what_cannot_be_is_refused)
 	kvp_pool pool = UNTOUCHED;
 	uint64_t got = UNTOUCHED;
 
-	check_refused(b->ops->pool_create(b, DEVICES, &pool, &err),
+	check_refused(b->pool.pool_create(b, DEVICES, &pool, &err),
 		      "pool_create: no device 3: there are 3");
-	check_refused(b->ops->pool_destroy(b, UINT64_MAX, &err),
+	check_refused(b->pool.pool_destroy(b, UINT64_MAX, &err),
 		      "no pool 18446744073709551615");
-	check_refused(b->ops->allocate(b, 0, 1, &got, &err), "no pool 0");
-	check_refused(b->ops->deallocate(b, 0, 0, &err), "no pool 0");
+	check_refused(b->pool.allocate(b, 0, 1, &got, &err), "no pool 0");
+	check_refused(b->pool.deallocate(b, 0, 0, &err), "no pool 0");
 	ck_assert_uint_eq(pool, UNTOUCHED);
 	pool = pool_on(0);
-	check_refused(b->ops->allocate(b, pool, 0, &got, &err),
+	check_refused(b->pool.allocate(b, pool, 0, &got, &err),
 		      "allocate: a block of 0 bytes");
 	ck_assert_uint_eq(got, UNTOUCHED);
 }
@@ -231,13 +231,13 @@ START_TEST(more_than_the_kernel_gives_is_exhausted)
 	size_t i;
 
 	for (i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) {
-		ck_assert_int_eq(b->ops->allocate(b, pool, bytes[i], &got,
+		ck_assert_int_eq(b->pool.allocate(b, pool, bytes[i], &got,
 						  &err), KVP_EEXHAUSTED);
 		ck_assert_ptr_nonnull(strstr(err.text, "allocate: mmap of"));
 	}
 	ck_assert_uint_eq(got, UNTOUCHED);
 	check_alive(1, 0);
-	check_ok(b->ops->pool_destroy(b, pool, &err));
+	check_ok(b->pool.pool_destroy(b, pool, &err));
 }
 END_TEST
 
@@ -284,7 +284,7 @@ START_TEST(thousands_of_blocks_are_told_apart)
 	for (k = 0; k < BLOCKS; k++) {
 		i = shuffled(k, BLOCKS);
 		ck_assert_uint_eq(*memory_at(at[i]), i & 0xff);
-		check_refused(b->ops->deallocate(b, pool[(i + 1) % 3], at[i],
+		check_refused(b->pool.deallocate(b, pool[(i + 1) % 3], at[i],
 						 &err), "no block");
 		deallocate(pool[i % 3], at[i]);
 		if (k % 500 == 0)
@@ -295,7 +295,7 @@ START_TEST(thousands_of_blocks_are_told_apart)
 	check_alive(3, 0);
 	ck_assert_uint_le(host_maps_used(), before + 16);
 	for (i = 0; i < 3; i++)
-		check_ok(b->ops->pool_destroy(b, pool[i], &err));
+		check_ok(b->pool.pool_destroy(b, pool[i], &err));
 }
 END_TEST
 
@@ -313,8 +313,8 @@ static bool reserve_maps(void)
 	const struct kvp_create what = { .bytes = G };
 
 	maps.most = host_maps_limit() + 1;
-	return !b->ops->reserve(b, maps.most * G, 0, &maps.at, &err) &&
-	       !b->ops->create(b, &what, &maps.handle, &err);
+	return !b->mapping.reserve(b, maps.most * G, 0, &maps.at, &err) &&
+	       !b->mapping.create(b, &what, &maps.handle, &err);
 }
 
 /* How many maps were left. */
@@ -322,8 +322,8 @@ static uint64_t take_maps(void)
 {
 	uint64_t n = 0;
 
-	while (n < maps.most && !b->ops->map(b, maps.at + n * G, G,
-					     maps.handle, &err))
+	while (n < maps.most && !b->mapping.map(b, maps.at + n * G, G,
+						maps.handle, &err))
 		n++;
 	return n;
 }
@@ -331,7 +331,7 @@ static uint64_t take_maps(void)
 static bool give_maps(uint64_t n)
 {
 	while (n--)
-		if (b->ops->unmap(b, maps.at + n * G, G, &err))
+		if (b->mapping.unmap(b, maps.at + n * G, G, &err))
 			return false;
 	return true;
 }
@@ -343,9 +343,9 @@ static int give_back_half(kvp_pool pool, const uint64_t *block)
 	uint64_t n = take_maps(), i;
 
 	for (i = 0; i < NEIGHBOURS; i += 2)
-		if (b->ops->deallocate(b, pool, block[i], &err))
+		if (b->pool.deallocate(b, pool, block[i], &err))
 			return 12;
-	if (b->ops->synchronize(b, 0, &err) != KVP_EEXHAUSTED ||
+	if (b->device.synchronize(b, 0, &err) != KVP_EEXHAUSTED ||
 	    !strstr(err.text, "synchronize: munmap") ||
 	    !strstr(err.text, "vm.max_map_count is "))
 		return 13;
@@ -354,9 +354,9 @@ static int give_back_half(kvp_pool pool, const uint64_t *block)
 	if (stuck.blocks <= NEIGHBOURS / 2 || stuck.blocks > NEIGHBOURS - 5)
 		return 14;
 	/* What is pending is still known to be given back. */
-	if (b->ops->deallocate(b, pool, block[0], &err) != KVP_EDRIVER)
+	if (b->pool.deallocate(b, pool, block[0], &err) != KVP_EDRIVER)
 		return 15;
-	if (!give_maps(n) || b->ops->synchronize(b, 0, &err))
+	if (!give_maps(n) || b->device.synchronize(b, 0, &err))
 		return 16;
 	host_alive(b, &stuck);
 	return stuck.blocks == NEIGHBOURS / 2 ? 0 : 17;
@@ -373,20 +373,20 @@ static int give_back_without_maps(void)
 	int round, code = 0;
 	kvp_pool pool;
 
-	if (!reserve_maps() || b->ops->pool_create(b, 0, &pool, &err))
+	if (!reserve_maps() || b->pool.pool_create(b, 0, &pool, &err))
 		return 10;
 	for (round = 0; !code && round < 2; round++) {
 		for (i = 0; i < NEIGHBOURS; i++)
-			if (b->ops->allocate(b, pool, 4096, &block[i], &err))
+			if (b->pool.allocate(b, pool, 4096, &block[i], &err))
 				return 11;
 		/* A kernel that keeps them apart does not run out. */
 		if (host_maps_used() >= before + NEIGHBOURS / 2)
 			return 0;
 		code = give_back_half(pool, block);
 		for (i = 1; i < NEIGHBOURS; i += 2)
-			if (b->ops->deallocate(b, pool, block[i], &err))
+			if (b->pool.deallocate(b, pool, block[i], &err))
 				return 18;
-		if (!code && b->ops->synchronize(b, 0, &err))
+		if (!code && b->device.synchronize(b, 0, &err))
 			return 19;
 	}
 	return code;

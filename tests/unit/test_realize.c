@@ -31,7 +31,6 @@ struct rig {
 	struct kvp_plan plan;
 	struct kvp_verdict *verdict;
 	struct kvp_backend *host;
-	struct kvp_backend_ops ops;	/* the host's, to change some */
 	struct kvp_realize_options options;
 	struct kvp_realization *r;
 	struct kvp_error err;
@@ -59,8 +58,6 @@ static void rig_new(struct rig *rig, const char *changes,
 	ck_assert(kvp_verdict_ok(rig->verdict));
 	ck_assert(!kvp_backend_host(&rig->host, 4,
 				    rig->plan.geometry.granularity, NULL));
-	rig->ops = *rig->host->ops;
-	rig->host->ops = &rig->ops;
 	rig->options.nranks = nranks;
 	rig->options.event = model_event;
 	rig->options.cookie = &rig->model;
@@ -278,12 +275,13 @@ static int some_memory(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
-static const struct kvp_backend_ops *host_ops;
+/* The host as it was, where some of its verbs are changed. */
+static const struct kvp_backend *own_host;
 
 static int coarse_device(struct kvp_backend *b, uint32_t device,
 			 struct kvp_device_info *info, struct kvp_error *err)
 {
-	int code = host_ops->device(b, device, info, err);
+	int code = own_host->device.device(b, device, info, err);
 
 	info->granularity = device == 1 ? 2 * G : G;
 	return code;
@@ -293,7 +291,7 @@ static int bad_device(struct kvp_backend *b, uint32_t device,
 		      struct kvp_device_info *info, struct kvp_error *err)
 {
 	if (device == 0)
-		return host_ops->device(b, device, info, err);
+		return own_host->device.device(b, device, info, err);
 	err->code = KVP_EDRIVER;
 	strcpy(err->text, "device: broken");
 	return KVP_EDRIVER;
@@ -307,7 +305,7 @@ static int false_granted(struct kvp_backend *b, uint64_t address,
 			 uint32_t device, enum kvp_flags *flags,
 			 struct kvp_error *err)
 {
-	int code = host_ops->granted(b, address, device, flags, err);
+	int code = own_host->mapping.granted(b, address, device, flags, err);
 
 	if (device == false_device)
 		*flags = false_flags;
@@ -318,8 +316,8 @@ static int false_match(struct kvp_backend *b, uint32_t device,
 		       uint64_t address, uint64_t bytes, uint32_t pattern,
 		       uint64_t *same, struct kvp_error *err)
 {
-	int code = host_ops->match(b, device, address, bytes, pattern, same,
-				   err);
+	int code = own_host->mapping.match(b, device, address, bytes, pattern,
+					   same, err);
 
 	if (device == false_device && *same)
 		--*same;
@@ -437,13 +435,13 @@ START_TEST(out_of_memory_is_judged_by_entries_and_bytes)
 	rig_new(&rig, text, KVP_MERGE_ROW, 2);
 	rig.options.over_limit = true;
 	rig.host->lazy = causes[_i].lazy;
-	rig.ops.memory = little_memory;
+	rig.host->device.memory = little_memory;
 	if (causes[_i].op == KVP_OP_GRANT)
-		rig.ops.grant = exhausted_grant;
+		rig.host->mapping.grant = exhausted_grant;
 	else if (causes[_i].op == KVP_OP_MAP)
-		rig.ops.map = exhausted_map;
+		rig.host->mapping.map = exhausted_map;
 	else
-		rig.ops.create = exhausted_create;
+		rig.host->mapping.create = exhausted_create;
 	told_free = causes[_i].free_bytes;
 	memory_unknown = causes[_i].unknown;
 	memory_asked = 0;
@@ -457,7 +455,7 @@ START_TEST(a_pair_without_peer_access_is_refused)
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
-	rig.ops.peer = no_peer;
+	rig.host->device.peer = no_peer;
 	rig_refused(&rig, KVP_EREFUSED, "rank 3 (host memory 3) reads the KV "
 		    "of rank 2 (host memory 2)");
 	/* Nobody asks for what nobody reads. */
@@ -484,7 +482,7 @@ START_TEST(too_little_memory_is_refused_with_both_numbers)
 	char text[192];
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	rig.ops.memory = some_memory;
+	rig.host->device.memory = some_memory;
 	/* As if every device had memory of its own. */
 	rig.host->lazy = false;
 	told_free = needed_bytes(&rig.plan) + KVP_DRIVER_BYTES - 1;
@@ -504,7 +502,7 @@ START_TEST(a_full_check_of_the_host_needs_memory_for_all)
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	rig.ops.memory = some_memory;
+	rig.host->device.memory = some_memory;
 	told_free = 2 * needed_bytes(&rig.plan) - G - 1;
 	rig.options.check = KVP_CHECK_FULL;
 	rig_refused(&rig, KVP_EREFUSED, "too few");
@@ -516,13 +514,13 @@ END_TEST
 
 START_TEST(a_coarser_device_is_refused_with_what_would_work)
 {
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = rig.ops;
-	host_ops = &own;
-	rig.ops.device = coarse_device;
+	own = *rig.host;
+	own_host = &own;
+	rig.host->device.device = coarse_device;
 	rig_refused(&rig, KVP_EREFUSED, "rank 1: the plan's granularity is "
 		    "4096 bytes, host memory 1 allocates in multiples of 8192;"
 		    " plan with granularity 8192");
@@ -533,12 +531,12 @@ END_TEST
 START_TEST(a_device_that_cannot_be_read_is_named)
 {
 	struct rig rig;
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = rig.ops;
-	host_ops = &own;
-	rig.ops.device = bad_device;
+	own = *rig.host;
+	own_host = &own;
+	rig.host->device.device = bad_device;
 	rig_refused(&rig, KVP_EDRIVER, "rank 1, ");
 	ck_assert_ptr_nonnull(strstr(rig.err.text, "device: broken"));
 	ck_assert_msg(!strstr(rig.err.text, ", , "), "%s", rig.err.text);
@@ -573,15 +571,15 @@ END_TEST
 /* In the order of what has to be mended first; a mended one is not told. */
 START_TEST(all_that_stands_in_the_way_is_told_at_once)
 {
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 	struct rig rig;
 
 	rig_new(&rig, FULL "entry_limit=4206", KVP_MERGE_ROW, 4);
-	own = rig.ops;
-	host_ops = &own;
-	rig.ops.device = coarse_device;
-	rig.ops.peer = no_peer;
-	rig.ops.memory = some_memory;
+	own = *rig.host;
+	own_host = &own;
+	rig.host->device.device = coarse_device;
+	rig.host->device.peer = no_peer;
+	rig.host->device.memory = some_memory;
 	rig.host->lazy = false;
 	told_free = G;
 	rig_refused(&rig, KVP_EENTRIES, "mode row needs ");
@@ -594,7 +592,7 @@ START_TEST(all_that_stands_in_the_way_is_told_at_once)
 	rig_refused(&rig, KVP_EREFUSED, "rank 3 (host memory 3) reads");
 	check_order(rig.err.text, (const char *const[]){ "rank 3 (host memory 3) "
 		"reads", "; also: rank 1: the plan's granularity", NULL });
-	rig.ops = own;
+	rig.host->device = own.device;
 	rig_hold(&rig);
 	rig_release(&rig);
 }
@@ -606,7 +604,7 @@ START_TEST(every_device_with_too_little_memory_is_told)
 	char text[160];
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
-	rig.ops.memory = some_memory;
+	rig.host->device.memory = some_memory;
 	rig.host->lazy = false;
 	told_free = needed_bytes(&rig.plan) - G - 1;
 	snprintf(text, sizeof(text), "free memory there or plan fewer pages; "
@@ -626,7 +624,7 @@ START_TEST(what_the_driver_keeps_has_to_be_free_too)
 	rig_new(&rig, "row_bytes=4096;row_stride=4096;execution_rows=0;"
 		"planes=[{'name':'a','bytes_per_page':4096}];pages=61;"
 		"snapshot_rows=61", KVP_MERGE_NONE, 1);
-	rig.ops.memory = some_memory;
+	rig.host->device.memory = some_memory;
 	rig.host->lazy = false;
 	/* Device 0 has a granule more than is told. */
 	told_free = 61 * G + KVP_DRIVER_BYTES - G;
@@ -723,12 +721,12 @@ static const struct {
 START_TEST(access_is_read_back_and_believed_only_where_right)
 {
 	struct rig rig;
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = rig.ops;
-	host_ops = &own;
-	rig.ops.granted = false_granted;
+	own = *rig.host;
+	own_host = &own;
+	rig.host->mapping.granted = false_granted;
 	false_device = wrong_flags[_i].device;
 	false_flags = wrong_flags[_i].flags;
 	rig_fails(&rig, KVP_EFAILED, wrong_flags[_i].text);
@@ -752,7 +750,7 @@ START_TEST(a_wrong_byte_publishes_nothing)
 	static const enum kvp_check depths[] = { KVP_CHECK_QUICK,
 						 KVP_CHECK_FULL };
 	struct rig rig;
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 	char path[] = "/tmp/kvplan-realize-XXXXXX", text[64];
 	int fd = mkstemp(path);
 
@@ -760,9 +758,9 @@ START_TEST(a_wrong_byte_publishes_nothing)
 	ck_assert_int_eq(write(fd, "old", 3), 3);
 	close(fd);
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = rig.ops;
-	host_ops = &own;
-	rig.ops.match = false_match;
+	own = *rig.host;
+	own_host = &own;
+	rig.host->mapping.match = false_match;
 	/* The last one alone: others are checked by then. */
 	false_device = 1;
 	rig.options.check = depths[_i];
@@ -770,7 +768,7 @@ START_TEST(a_wrong_byte_publishes_nothing)
 	rig_fails(&rig, KVP_EFAILED, "");
 	ck_assert(model_all(&rig.model, KVP_UNWOUND));
 	ck_assert_str_eq(published_text(path, text, sizeof(text)), "old");
-	rig.ops.match = own.match;
+	rig.host->mapping.match = own.mapping.match;
 	rig_hold(&rig);
 	ck_assert(model_all(&rig.model, KVP_PUBLISHED));
 	ck_assert_ptr_nonnull(strstr(published_text(path, text, sizeof(text)),
@@ -881,7 +879,7 @@ static int costly_grant(struct kvp_backend *b, uint64_t address,
 			size_t count, struct kvp_error *err)
 {
 	grants_made++;
-	return host_ops->grant(b, address, bytes, grants, count, err);
+	return own_host->mapping.grant(b, address, bytes, grants, count, err);
 }
 
 static int shrinking_memory(struct kvp_backend *b, uint32_t device,
@@ -896,16 +894,16 @@ static int shrinking_memory(struct kvp_backend *b, uint32_t device,
 START_TEST(free_memory_is_observed_before_and_after_for_each_reader)
 {
 	struct rig rig;
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 	const struct kvp_access_record *a;
 	size_t count, i, j, chunks;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
-	own = rig.ops;
-	host_ops = &own;
+	own = *rig.host;
+	own_host = &own;
 	grants_made = 0;
-	rig.ops.grant = costly_grant;
-	rig.ops.memory = shrinking_memory;
+	rig.host->mapping.grant = costly_grant;
+	rig.host->device.memory = shrinking_memory;
 	rig_hold(&rig);
 	a = kvp_realization_access(rig.r, &count);
 	for (i = 0; i < count; i++)
@@ -926,8 +924,8 @@ static enum kvp_flags flags_at(const struct rig *rig, uint64_t address,
 {
 	enum kvp_flags flags = KVP_NO_ACCESS;
 
-	ck_assert_int_eq(rig->ops.granted(rig->host, address, device, &flags,
-					  NULL), KVP_OK);
+	ck_assert_int_eq(rig->host->mapping.granted(rig->host, address, device,
+						    &flags, NULL), KVP_OK);
 	return flags;
 }
 
@@ -982,13 +980,13 @@ START_TEST(a_chunk_is_the_same_memory_in_plane_and_arena)
 		rank = parts[_i].first + device;
 		for (i = 0; i < rig.plan.nchunks; i++) {
 			c = &rig.plan.chunks[i];
-			ck_assert(!rig.ops.fill(rig.host, device,
+			ck_assert(!rig.host->mapping.fill(rig.host, device,
 				kvp_realization_plane(rig.r, rank, c->plane) +
 				c->offset, c->bytes,
 				(uint32_t)(0x01010101 * (i + 1) + rank),
 				NULL));
 		}
-		ck_assert(!rig.ops.synchronize(rig.host, device, NULL));
+		ck_assert(!rig.host->device.synchronize(rig.host, device, NULL));
 	}
 	for (device = 0; device < parts[_i].count; device++) {
 		rank = parts[_i].first + device;
@@ -996,7 +994,7 @@ START_TEST(a_chunk_is_the_same_memory_in_plane_and_arena)
 			c = &rig.plan.chunks[i];
 			if (c->arena == KVP_UNALIASED)
 				continue;
-			ck_assert(!rig.ops.match(rig.host, device,
+			ck_assert(!rig.host->mapping.match(rig.host, device,
 				kvp_realization_arena(rig.r, rank) + c->arena,
 				c->bytes, (uint32_t)(0x01010101 * (i + 1) +
 				rank), &same, NULL));
@@ -1084,13 +1082,13 @@ END_TEST
 START_TEST(preflight_tells_the_rank_it_asks_about)
 {
 	struct rig rig;
-	struct kvp_backend_ops own;
+	struct kvp_backend own;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
 	rig.options.first_rank = 2;
-	own = rig.ops;
-	host_ops = &own;
-	rig.ops.device = bad_device;
+	own = *rig.host;
+	own_host = &own;
+	rig.host->device.device = bad_device;
 	rig_refused(&rig, KVP_EDRIVER, "rank 3, ");
 	ck_assert_uint_eq(rig.model.cause_rank, 3);
 	rig_release(&rig);
@@ -1182,8 +1180,8 @@ START_TEST(nothing_is_given_back_and_nothing_realized_without_trouble)
 	ck_assert_int_eq(kvp_realize(&rig.r, &rig.plan, rig.verdict, rig.host,
 				     &rig.options, NULL), KVP_EREFUSED);
 	rig.options.first_rank = 0;
-	host_ops = NULL;
-	rig.ops.peer = no_peer;
+	own_host = NULL;
+	rig.host->device.peer = no_peer;
 	rig.options.nranks = 4;
 	ck_assert_int_eq(kvp_realize(&rig.r, &rig.plan, rig.verdict, rig.host,
 				     &rig.options, NULL), KVP_EREFUSED);
@@ -1266,7 +1264,7 @@ START_TEST(the_device_with_the_least_left_sets_the_published_cap)
 	size_t len;
 
 	rig_new(&rig, "ranks=4;dcp_group_size=2", KVP_MERGE_ROW, 4);
-	rig.ops.memory = uneven_memory;
+	rig.host->device.memory = uneven_memory;
 	rig_hold(&rig);
 	cap = kvp_realization_cap(rig.r, 1, &left);
 	ck_assert_uint_eq(left, UINT64_C(400) << 20);
