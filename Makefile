@@ -107,13 +107,13 @@ may_plan  := $(on_model)|$(call room,plan)|$(call public,plan_make)
 may_size  := $(on_model)|$(call room,size)|plan/layout\.h|$(call public,plan_make size)
 may_check := $(on_model)|$(call room,check)|$(call public,verify)
 may_backend := $(on_backend)|$(call room,backend)
-may_realize := $(on_model)|$(on_backend)|$(call room,realize)|backend/(backend_host|pools|address_table)\.h|$(call public,addresses owners realize verify)
+may_realize := $(on_model)|$(on_backend)|$(call room,realize)|backend/backend_(host|watch)\.h|$(call public,addresses owners realize verify)
 may_cache := $(on_backend)|$(call room,cache)|backend/(pools|address_table)\.h|$(call public,alloc_cache headroom geometry)
 may_probe := $(on_model)|$(on_backend)|$(call room,probe)|backend/[a-z_]*\.(h|def)|$(call public,probe)
 may_import := $(on_model)|$(call room,import)|$(call public,import)
 may_kvcheck := $(on_model)|$(call public,verify)
 # Of private headers only these.
-may_cli   := $(on_base)|$(call room,cli)|kvplan/[a-z_]*\.h|cache/decode\.h|realize/(addresses|caller|obstacles|realization|undo)\.h
+may_cli   := $(on_base)|$(call room,cli)|kvplan/[a-z_]*\.h|cache/decode\.h|realize/obstacles\.h
 layers: all                     ## no room includes what it may not
 	$(Q)sh tests/gates/layers.sh $(B) $(foreach r,$(ROOMS) kvcheck cli,$(r) '$(may_$(r))')
 	$(Q)bad=0; grep -rl 'cJSON\.h' src include | grep -vE '^src/base/json(_tree)?\.c$$' && bad=1; \

@@ -50,7 +50,7 @@ static void ignore(const struct kvp_backend *b, ...)
 	(void)b;
 }
 
-#define MISSING_VERB(op, table, verb, parameters, arguments, address, bytes) \
+#define MISSING_VERB(op, table, verb, parameters, arguments, ...)	\
 	static int missing_##verb(struct kvp_backend *b, LIST parameters, \
 				  struct kvp_error *err)		\
 	{								\

@@ -42,7 +42,7 @@ static int strike(struct kvp_backend *b, enum kvp_op op, const char *call,
 	return kvp_error_set(err, fault->code, "%s: made to fail", call);
 }
 
-#define FAULT_VERB(op, table, verb, parameters, arguments, address, bytes) \
+#define FAULT_VERB(op, table, verb, parameters, arguments, ...)		\
 	static int fault_##verb(struct kvp_backend *b, LIST parameters,	\
 				struct kvp_error *err)			\
 	{								\

@@ -91,6 +91,7 @@ static int granule_text(const struct alias *a, uint64_t granule, char *text)
  */
 static bool read_word(const struct alias *a, uint64_t address, uint32_t *word)
 {
+	struct kvp_backend *b = a->backend;
 	uint32_t value;
 	uint64_t same = 0;
 	unsigned i;
@@ -98,10 +99,9 @@ static bool read_word(const struct alias *a, uint64_t address, uint32_t *word)
 	*word = 0;
 	for (i = 0; i < 4; i++) {
 		for (value = 0, same = 0; value < 128 && !same; value++)
-			if (call_match(a->caller, a->rank->device,
-				       address + i, 1,
-				       value * UINT32_C(0x01010101), &same,
-				       NULL))
+			if (b->mapping.match(b, a->rank->device, address + i,
+					     1, value * UINT32_C(0x01010101),
+					     &same, NULL))
 				return false;
 		if (!same)
 			return false;
@@ -250,12 +250,12 @@ static int check_readers(const struct alias *a, struct kvp_error *err)
 	return code;
 }
 
-int alias_check(struct caller *c, const struct kvp_plan *plan,
+int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
 		const struct check_rank *rank, enum kvp_check depth,
 		struct kvp_error *err)
 {
 	struct alias a = {
-		.caller = c, .plan = plan, .rank = rank,
+		.backend = b, .plan = plan, .rank = rank,
 		.full = depth == KVP_CHECK_FULL,
 	};
 	int code;

@@ -4,7 +4,7 @@
 #ifndef KVPLAN_REALIZE_ALIAS_CHECK_H
 #define KVPLAN_REALIZE_ALIAS_CHECK_H
 
-#include "realize/caller.h"
+#include <kvplan/realize.h>
 
 /* One realized rank as the check needs it. */
 struct check_rank {
@@ -31,7 +31,7 @@ struct check_rank {
  * Errors: KVP_EFAILED with place and both values' whereabouts, and those of
  * the calls.
  */
-int alias_check(struct caller *c, const struct kvp_plan *plan,
+int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
 		const struct check_rank *rank, enum kvp_check depth,
 		struct kvp_error *err);
 

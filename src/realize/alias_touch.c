@@ -57,14 +57,15 @@ static uint64_t piece(const struct alias *a, uint64_t *at, uint64_t end)
 int alias_fill(const struct alias *a, uint64_t address, uint64_t bytes,
 	       uint32_t pattern, struct kvp_error *err)
 {
+	struct kvp_backend *b = a->backend;
 	uint64_t at = address, end = address + bytes, from, to;
 	int code = KVP_OK;
 
 	while (!code && at < end) {
 		from = at;
 		to = piece(a, &at, end);
-		code = call_fill(a->caller, a->rank->device, from, to - from,
-				 pattern, err);
+		code = b->mapping.fill(b, a->rank->device, from, to - from,
+				       pattern, err);
 	}
 	return code;
 }
@@ -73,6 +74,7 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 		uint64_t bytes, uint32_t pattern, uint64_t *same,
 		struct kvp_error *err)
 {
+	struct kvp_backend *b = a->backend;
 	uint64_t at = address, end = address + bytes, from, to, right;
 	int code;
 
@@ -80,8 +82,8 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 	while (at < end) {
 		from = at;
 		to = piece(a, &at, end);
-		code = call_match(a->caller, device, from, to - from, pattern,
-				  &right, err);
+		code = b->mapping.match(b, device, from, to - from, pattern,
+					&right, err);
 		if (code)
 			return code;
 		if (right < to - from) {
@@ -94,7 +96,8 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 
 int alias_settle(const struct alias *a, struct kvp_error *err)
 {
-	return call_synchronize(a->caller, a->rank->device, err);
+	return a->backend->device.synchronize(a->backend, a->rank->device,
+					       err);
 }
 
 int alias_match_pages(const struct alias *a, uint32_t device,

@@ -15,7 +15,7 @@
 #define ALIAS_PLACE_MAX 160
 
 struct alias {
-	struct caller *caller;
+	struct kvp_backend *backend;
 	const struct kvp_plan *plan;
 	const struct check_rank *rank;
 	bool full;

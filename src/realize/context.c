@@ -30,11 +30,11 @@ static bool is_reader(const struct rank *k, const struct rank *other)
 }
 
 /* Free memory of a reader of k.  It is no part of realizing, so it goes past
-   the caller. */
+   the events. */
 static bool read_free(struct kvp_realization *r, const struct rank *k,
 		      uint32_t i, uint64_t *bytes)
 {
-	struct kvp_backend *b = r->caller.backend;
+	struct kvp_backend *b = r->watch.inner;
 
 	return is_reader(k, &r->ranks[i]) &&
 	       !b->device.memory(b, r->ranks[i].device, bytes, NULL);
@@ -86,7 +86,7 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 {
 	const struct kvp_geometry *g = geometry_of(r);
 	uint64_t table = kvp_limits_entry_limit(r->options.limits, g);
-	uint64_t held = r->caller.entries, asked = r->caller.last_entries;
+	uint64_t held = r->watch.entries, asked = r->watch.last.entries;
 	bool full = held + asked > table - g->entry_reserve;
 	struct least least = find_least(r, k);
 	char entries[160], memory[160];
@@ -117,8 +117,8 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 static void explain_create(struct kvp_realization *r, const struct rank *k,
 			   char *text, size_t size)
 {
-	uint64_t asked = r->caller.last_bytes, bytes = 0;
-	struct kvp_backend *b = r->caller.backend;
+	uint64_t asked = r->watch.last.bytes, bytes = 0;
+	struct kvp_backend *b = r->watch.inner;
 
 	if (b->device.memory(b, k->device, &bytes, NULL) ||
 	    bytes >= asked + KVP_DRIVER_BYTES)
@@ -134,14 +134,14 @@ static void explain_create(struct kvp_realization *r, const struct rank *k,
 static int explain_exhausted(struct kvp_realization *r, const struct rank *k,
 			     char *text, size_t size)
 {
-	const char *last = r->caller.last;
+	enum kvp_op last = r->watch.last.op;
 
 	/* The host has neither such a table nor a driver's own memory. */
-	if (!last || r->caller.backend->lazy)
+	if (r->watch.base.lazy)
 		return KVP_EEXHAUSTED;
-	if (!strcmp(last, "grant"))
+	if (last == KVP_OP_GRANT)
 		return explain_grant(r, k, text, size);
-	if (!strcmp(last, "create"))
+	if (last == KVP_OP_CREATE)
 		explain_create(r, k, text, size);
 	return KVP_EEXHAUSTED;
 }
@@ -149,7 +149,7 @@ static int explain_exhausted(struct kvp_realization *r, const struct rank *k,
 static int explain(struct kvp_realization *r, const struct rank *k,
 		   const char *where, int code, struct kvp_error *err)
 {
-	struct caller *c = &r->caller;
+	const struct stage *s = &r->stage;
 	char cause[KVP_ERROR_MAX], why[512] = "";
 
 	if (code == KVP_EINTERRUPTED)
@@ -161,8 +161,8 @@ static int explain(struct kvp_realization *r, const struct rank *k,
 	memcpy(cause, err->text, sizeof(cause));
 	kvp_error_set(err, code, "%s: %s%s; after %llu of %llu calls, with "
 		"%llu of %llu table entries held", where, cause, why,
-		(ull)c->calls_done, (ull)c->calls_total, (ull)c->entries,
-		(ull)c->entries_total);
+		(ull)s->calls_done, (ull)s->calls_total,
+		(ull)r->watch.entries, (ull)s->entries_total);
 	add_free(r, k, err->text, sizeof(err->text));
 	return code;
 }

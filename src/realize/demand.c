@@ -129,7 +129,7 @@ uint64_t demand_bytes(const struct kvp_realization *r)
 /* What is taken when it is touched is asked for before a full check only. */
 static uint64_t demand_memory_calls(const struct kvp_realization *r)
 {
-	return !r->caller.backend->lazy ||
+	return !r->watch.base.lazy ||
 	       r->options.check == KVP_CHECK_FULL ? r->nranks : 0;
 }
 

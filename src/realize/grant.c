@@ -25,13 +25,14 @@ static int read_back(struct kvp_realization *r, const struct mapping *m,
 		     const struct kvp_grant *grants, size_t count,
 		     struct kvp_error *err)
 {
+	struct kvp_backend *b = backend_of(r);
 	enum kvp_flags is, should;
 	uint32_t i, device;
 	int code;
 
 	for (i = 0; i < r->nranks; i++) {
 		device = r->ranks[i].device;
-		code = call_granted(&r->caller, m->address, device, &is, err);
+		code = b->mapping.granted(b, m->address, device, &is, err);
 		if (code)
 			return code;
 		should = expected(grants, count, device);
@@ -47,8 +48,9 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 		  const struct kvp_grant *grants, size_t count,
 		  struct kvp_error *err)
 {
-	int code = call_grant(&r->caller, m->address, m->bytes, grants, count,
-			      err);
+	struct kvp_backend *b = backend_of(r);
+	int code = b->mapping.grant(b, m->address, m->bytes, grants, count,
+				    err);
 
 	if (code)
 		return code;
@@ -60,11 +62,12 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 static int read_free(struct kvp_realization *r, const struct rank *k,
 		     uint64_t *bytes, struct kvp_error *err)
 {
+	struct kvp_backend *b = backend_of(r);
 	size_t i;
 	int code = KVP_OK;
 
 	for (i = 0; i < k->nreaders && !code; i++)
-		code = call_memory(&r->caller, k->devices[i], &bytes[i], err);
+		code = b->device.memory(b, k->devices[i], &bytes[i], err);
 	return code;
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/u64.h"
 #include "backend/backend_host.h"
+#include "realize/realization.h"
 
 /* Descriptors that a process has open beside those of its ranks. */
 #define OTHER_DESCRIPTORS 16

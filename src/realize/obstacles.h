@@ -6,7 +6,9 @@
 #ifndef KVPLAN_REALIZE_OBSTACLES_H
 #define KVPLAN_REALIZE_OBSTACLES_H
 
-#include "realize/realization.h"
+#include <kvplan/error.h>
+
+struct kvp_realization;
 
 /*
  * In the order in which they are told.  First what takes another plan, since

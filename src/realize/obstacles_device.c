@@ -8,6 +8,7 @@
 #include "base/text_list.h"
 #include "base/u64.h"
 #include "realize/obstacles.h"
+#include "realize/realization.h"
 
 /* Room for the others that are alike. */
 #define OTHERS_MAX 192
@@ -37,14 +38,15 @@ int check_granularity(struct kvp_realization *r, struct obstacles *o,
 {
 	struct kvp_error *told = &o->kind[OBSTACLE_GRANULARITY];
 	uint64_t is = geometry_of(r)->granularity, most = is;
+	struct kvp_backend *b = backend_of(r);
 	struct kvp_device_info *d;
 	uint32_t i;
 	int code;
 
 	for (i = 0; i < r->nranks; i++) {
 		d = &r->devices[i];
-		r->caller.rank = r->ranks[i].rank;
-		code = call_device(&r->caller, r->ranks[i].device, d, err);
+		r->stage.rank = r->ranks[i].rank;
+		code = b->device.device(b, r->ranks[i].device, d, err);
 		if (code)
 			return context_other(r, &r->ranks[i],
 					     "reading the device", code, err);
@@ -73,14 +75,15 @@ static int check_owner(struct kvp_realization *r, const struct rank *owner,
 		       struct kvp_error *told, struct text_list *others,
 		       struct kvp_error *err)
 {
+	struct kvp_backend *b = backend_of(r);
 	bool can = true;
 	size_t i;
 	int code;
 
-	r->caller.rank = owner->rank;
+	r->stage.rank = owner->rank;
 	for (i = 1; i < owner->nreaders; i++) {
-		code = call_peer(&r->caller, owner->devices[i], owner->device,
-				 &can, err);
+		code = b->device.peer(b, owner->devices[i], owner->device,
+				      &can, err);
 		if (code)
 			return context_other(r, owner, "asking for peer access",
 					     code, err);
@@ -134,7 +137,7 @@ static void too_little(const struct kvp_realization *r, const struct rank *k,
 	if (own)
 		snprintf(with, sizeof(with), " with the %llu that the driver "
 			 "keeps free", ull(own));
-	if (r->caller.backend->lazy)
+	if (r->watch.base.lazy)
 		kvp_error_set(told, KVP_EREFUSED,
 			"a full check of %u ranks writes %llu bytes, this "
 			"machine has %llu free, %llu too few; check quick, or "
@@ -153,7 +156,8 @@ static void too_little(const struct kvp_realization *r, const struct rank *k,
 int check_memory(struct kvp_realization *r, struct obstacles *o,
 		 struct kvp_error *err)
 {
-	bool lazy = r->caller.backend->lazy;
+	struct kvp_backend *b = backend_of(r);
+	bool lazy = b->lazy;
 	uint64_t own = lazy ? 0 : KVP_DRIVER_BYTES;
 	uint64_t need = demand_bytes(r) * (lazy ? r->nranks : 1) + own;
 	struct kvp_error *told = &o->kind[OBSTACLE_MEMORY];
@@ -167,8 +171,8 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 		return KVP_OK;
 	text_list_begin(&others, text, sizeof(text), ", ");
 	for (i = 0; i < r->nranks; i++) {
-		r->caller.rank = r->ranks[i].rank;
-		code = call_memory(&r->caller, r->ranks[i].device, &have, err);
+		r->stage.rank = r->ranks[i].rank;
+		code = b->device.memory(b, r->ranks[i].device, &have, err);
 		if (code)
 			return context_other(r, &r->ranks[i],
 					     "reading free memory", code, err);

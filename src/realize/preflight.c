@@ -67,14 +67,14 @@ static int check_node(const struct kvp_realization *r, struct kvp_error *err)
 static int check_devices(const struct kvp_realization *r,
 			 struct kvp_error *err)
 {
-	uint32_t have = r->caller.backend->devices, i, j;
+	uint32_t have = r->watch.base.devices, i, j;
 
 	for (i = 0; i < r->nranks; i++) {
 		if (r->ranks[i].device >= have)
 			return kvp_error_set(err, KVP_EREFUSED,
 				"%u ranks need a device each, the %s backend "
 				"has %u; realize fewer ranks here", r->nranks,
-				r->caller.backend->name, have);
+				r->watch.base.name, have);
 		for (j = 0; j < i; j++)
 			if (r->ranks[j].device == r->ranks[i].device)
 				return kvp_error_set(err, KVP_EREFUSED,
@@ -89,7 +89,7 @@ static int check_devices(const struct kvp_realization *r,
 static void check_entries(const struct kvp_realization *r,
 			  struct obstacles *o)
 {
-	uint64_t need = r->caller.entries_total;
+	uint64_t need = r->stage.entries_total;
 	uint64_t limit = kvp_limits_entry_limit(r->options.limits,
 						geometry_of(r)) -
 			 geometry_of(r)->entry_reserve;
@@ -113,7 +113,7 @@ static int find_obstacles(struct kvp_realization *r, struct obstacles *o,
 	if (r->options.limits)
 		(void)kvp_limits_check(r->options.limits, geometry_of(r),
 				       &o->kind[OBSTACLE_LIMITS]);
-	if (r->caller.backend->lazy)
+	if (r->watch.base.lazy)
 		check_host(r, o);
 	code = check_granularity(r, o, err);
 	if (!code)

@@ -123,7 +123,7 @@ static void write_node(struct strbuf *b, const struct kvp_realization *r)
 	strbuf_str(b, ",\"bytes\":");
 	strbuf_u64(b, demand_bytes(r) * r->nranks);
 	strbuf_str(b, ",\"entries\":");
-	strbuf_u64(b, r->caller.entries);
+	strbuf_u64(b, r->watch.entries);
 	write_headroom(b, r, least_left(r));
 	strbuf_str(b, "}");
 }
@@ -162,7 +162,7 @@ static void write_all(struct strbuf *b, const struct kvp_realization *r,
 	strbuf_str(b, "{\n\"format\":\"" KVP_CAPACITY_FORMAT "\"");
 	text_member(b, "name", g->name);
 	text_member(b, "merge", kvp_merge_name(r->plan->merge));
-	text_member(b, "backend", r->caller.backend->name);
+	text_member(b, "backend", r->watch.base.name);
 	text_member(b, "driver", r->devices[0].driver);
 	text_member(b, "version", version_text());
 	member(b, "ranks_total", g->ranks);

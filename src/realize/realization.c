@@ -188,10 +188,7 @@ int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 	r->plan = plan;
 	r->options = *options;
 	r->nranks = options->nranks;
-	r->caller = (struct caller){
-		.backend = backend, .event = options->event,
-		.cookie = options->cookie, .interrupt = options->interrupt,
-	};
+	backend_watch_init(&r->watch, backend, &realization_hooks, r);
 	code = order_chunks(r, err);
 	if (!code)
 		code = ranks_init(r, err);
@@ -273,5 +270,5 @@ kvp_realization_access(const struct kvp_realization *r, size_t *count)
 
 uint64_t kvp_realization_entries(const struct kvp_realization *r)
 {
-	return r->caller.entries;
+	return r->watch.entries;
 }

@@ -4,9 +4,11 @@
 #ifndef KVPLAN_REALIZE_REALIZATION_H
 #define KVPLAN_REALIZE_REALIZATION_H
 
+#include <kvplan/realize.h>
+
+#include "backend/backend_watch.h"
 #include "base/file.h"
 #include "realize/addresses.h"
-#include "realize/caller.h"
 #include "realize/undo.h"
 
 /* Physical memory, and the undo step that created it. */
@@ -45,10 +47,22 @@ struct rank {
 	uint64_t left;		/* free memory of the device at the end */
 };
 
+/* How far it is, as its events tell. */
+struct stage {
+	uint32_t rank;		/* worked on */
+	enum kvp_state state;	/* worked towards or reached */
+	bool checking;		/* calls are the alias check's */
+	bool undo;		/* unwinding: interrupts no longer count */
+	uint64_t calls_done;
+	uint64_t calls_total;
+	uint64_t entries_total;	/* of the table; held: watch.entries */
+};
+
 struct kvp_realization {
 	const struct kvp_plan *plan;
 	struct kvp_realize_options options;
-	struct caller caller;
+	struct backend_watch watch;	/* every call goes through it */
+	struct stage stage;
 	struct undo undo;
 	struct rank *ranks;
 	uint32_t nranks;
@@ -65,6 +79,18 @@ geometry_of(const struct kvp_realization *r)
 {
 	return &r->plan->geometry;
 }
+
+/* The backend, watched. */
+static inline struct kvp_backend *backend_of(struct kvp_realization *r)
+{
+	return &r->watch.base;
+}
+
+/* events.c: tell what happens, and stop at an interrupt. */
+extern const struct watch_hooks realization_hooks;
+/* A rank reached a state. */
+void event_state(struct kvp_realization *r, uint32_t rank,
+		 enum kvp_state state);
 
 /*
  * realization.c: everything but the backend's part.  Errors: KVP_EREFUSED

@@ -25,15 +25,15 @@ const char *kvp_state_name(enum kvp_state state)
 static void work_on(struct kvp_realization *r, const struct rank *k,
 		    enum kvp_state state)
 {
-	r->caller.rank = k->rank;
-	r->caller.state = state;
+	r->stage.rank = k->rank;
+	r->stage.state = state;
 }
 
 static void reach(struct kvp_realization *r, struct rank *k,
 		  enum kvp_state state)
 {
 	k->state = state;
-	call_state(&r->caller, k->rank, state);
+	event_state(r, k->rank, state);
 }
 
 /* Acquire, then record: the undo log has room before. */
@@ -42,10 +42,11 @@ static int acquire_addresses(struct kvp_realization *r, struct rank *k,
 			     uint64_t bytes, uint64_t wanted, uint64_t *address,
 			     struct kvp_error *err)
 {
+	struct kvp_backend *b = backend_of(r);
 	int code = undo_room(&r->undo, err);
 
 	if (!code)
-		code = call_reserve(&r->caller, bytes, wanted, address, err);
+		code = b->mapping.reserve(b, bytes, wanted, address, err);
 	if (!code)
 		undo_record(&r->undo, UNDO_RESERVE, k->rank, *address, bytes,
 			    0);
@@ -61,10 +62,11 @@ static int acquire_memory(struct kvp_realization *r, struct rank *k,
 		.handle_type = r->options.handle_type,
 		.rdma = r->options.rdma,
 	};
+	struct kvp_backend *b = backend_of(r);
 	int code = undo_room(&r->undo, err);
 
 	if (!code)
-		code = call_create(&r->caller, &what, &memory->handle, err);
+		code = b->mapping.create(b, &what, &memory->handle, err);
 	if (!code)
 		memory->step = undo_record(&r->undo, UNDO_CREATE, k->rank,
 					   memory->handle, bytes, 0);
@@ -75,11 +77,11 @@ static int acquire_mapping(struct kvp_realization *r, struct rank *k,
 			   struct mapping *m, uint64_t address, uint64_t bytes,
 			   const struct memory *memory, struct kvp_error *err)
 {
+	struct kvp_backend *b = backend_of(r);
 	int code = undo_room(&r->undo, err);
 
 	if (!code)
-		code = call_map(&r->caller, address, bytes, memory->handle,
-				err);
+		code = b->mapping.map(b, address, bytes, memory->handle, err);
 	if (code)
 		return code;
 	m->address = address;
@@ -279,9 +281,9 @@ static int step_check(struct kvp_realization *r, struct rank *k,
 
 	if (r->options.check == KVP_CHECK_NONE)
 		return KVP_OK;
-	r->caller.checking = true;
-	code = alias_check(&r->caller, r->plan, &rank, r->options.check, err);
-	r->caller.checking = false;
+	r->stage.checking = true;
+	code = alias_check(backend_of(r), r->plan, &rank, r->options.check, err);
+	r->stage.checking = false;
 	return code && code != KVP_EFAILED ?
 		context_other(r, k, "checking", code, err) : code;
 }
@@ -290,7 +292,8 @@ static int step_check(struct kvp_realization *r, struct rank *k,
 static int step_headroom(struct kvp_realization *r, struct rank *k,
 			 struct kvp_error *err)
 {
-	int code = call_memory(&r->caller, k->device, &k->left, err);
+	struct kvp_backend *b = backend_of(r);
+	int code = b->device.memory(b, k->device, &k->left, err);
 
 	return code ? context_other(r, k, "headroom", code, err) : KVP_OK;
 }
@@ -354,8 +357,10 @@ static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 	char cause[KVP_ERROR_MAX];
 	size_t room;
 	uint32_t i;
-	int undone = undo_all(&r->undo, &r->caller, &stuck);
+	int undone;
 
+	r->stage.undo = true;
+	undone = undo_all(&r->undo, &r->watch, &r->stage.rank, &stuck);
 	for (i = 0; i < r->nranks; i++)
 		reach(r, &r->ranks[i], KVP_UNWOUND);
 	if (!undone)
@@ -386,10 +391,10 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 	if (!code)
 		code = realization_new(&r, plan, backend, options, err);
 	if (!code) {
-		r->caller.entries_total =
+		r->stage.entries_total =
 			kvp_realize_entries(plan, &r->options);
-		r->caller.calls_total = demand_calls(r);
-		r->caller.entries = geometry_of(r)->static_entries;
+		r->stage.calls_total = demand_calls(r);
+		r->watch.entries = geometry_of(r)->static_entries;
 		code = preflight(r, err);
 	}
 	if (!code && options->publish)

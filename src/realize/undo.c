@@ -41,21 +41,22 @@ void undo_add_entries(struct undo *u, size_t step, uint32_t entries)
 	u->steps[step].entries = entries;
 }
 
-static int undo_step(const struct undo_step *s, struct caller *c,
+static int undo_step(const struct undo_step *s, struct backend_watch *w,
 		     struct kvp_error *err)
 {
+	struct kvp_backend *b = &w->base;
 	int code = KVP_EBUG;
 
-	c->rank = s->rank;
 	switch (s->kind) {
 	case UNDO_RESERVE:
-		code = call_unreserve(c, s->address, s->bytes, err);
+		code = b->mapping.unreserve(b, s->address, s->bytes, err);
 		break;
 	case UNDO_CREATE:
-		code = call_release(c, s->address, err);
+		code = b->mapping.release(b, s->address, err);
 		break;
 	case UNDO_MAP:
-		code = call_unmap(c, s->address, s->bytes, s->entries, err);
+		w->unmap_entries = s->entries;
+		code = b->mapping.unmap(b, s->address, s->bytes, err);
 		break;
 	}
 	return code;
@@ -69,17 +70,18 @@ static void count_stuck(struct undo *u, struct undo_step *s, bool failed)
 	u->stuck[s->kind] += failed || s->kept;
 }
 
-int undo_all(struct undo *u, struct caller *c, struct kvp_error *err)
+int undo_all(struct undo *u, struct backend_watch *w, uint32_t *rank,
+	     struct kvp_error *err)
 {
 	struct kvp_error first = { 0 }, one = { 0 };
 	size_t failed = 0;
 	int code;
 
-	c->undo = true;
 	while (u->count) {
 		struct undo_step *s = &u->steps[--u->count];
 
-		code = undo_step(s, c, &one);
+		*rank = s->rank;
+		code = undo_step(s, w, &one);
 		count_stuck(u, s, code);
 		if (code && !failed++)
 			first = one;

@@ -7,7 +7,7 @@
 #ifndef KVPLAN_REALIZE_UNDO_H
 #define KVPLAN_REALIZE_UNDO_H
 
-#include "realize/caller.h"
+#include "backend/backend_watch.h"
 
 enum undo_kind { UNDO_RESERVE, UNDO_CREATE, UNDO_MAP };
 
@@ -42,10 +42,11 @@ size_t undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
 void undo_add_entries(struct undo *u, size_t step, uint32_t entries);
 
 /*
- * Undo everything, last first.  KVP_OK, or KVP_ESTUCK with a text that
- * counts what is left behind.
+ * Undo everything, last first; *rank is the one that a call is made for.
+ * KVP_OK, or KVP_ESTUCK with a text that counts what is left behind.
  */
-int undo_all(struct undo *u, struct caller *c, struct kvp_error *err);
+int undo_all(struct undo *u, struct backend_watch *w, uint32_t *rank,
+	     struct kvp_error *err);
 
 void undo_release(struct undo *u);
 

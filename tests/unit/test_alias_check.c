@@ -2,11 +2,12 @@
  * The alias check on the host backend: right mappings pass, every way to
  * map wrongly is found and told.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "backend/backend_watch.h"
 #include "realize/alias_work.h"
 #include "unit/unit.h"
 
@@ -23,7 +24,7 @@ struct rig {
 	size_t *in_arena;
 	bool blind;		/* importers are granted nothing */
 	struct kvp_backend *backend;
-	struct caller caller;
+	struct kvp_backend *checked;	/* it, or a wrapper of it */
 	/* Rank by rank. */
 	uint64_t planes[RANKS][PLANES];
 	uint64_t arena[RANKS];
@@ -78,22 +79,24 @@ static void map(struct rig *r, uint64_t address, uint64_t bytes,
 	const struct kvp_grant grants[RANKS] = {
 		{ owner, KVP_READWRITE }, { !owner, KVP_READ },
 	};
+	struct kvp_backend *b = r->backend;
 	struct kvp_error err = { 0 };
 
-	must(call_map(&r->caller, address, bytes, handle, &err), &err);
-	must(call_grant(&r->caller, address, bytes, grants,
-			shared && !r->blind ? 2 : 1, &err), &err);
+	must(b->mapping.map(b, address, bytes, handle, &err), &err);
+	must(b->mapping.grant(b, address, bytes, grants,
+			      shared && !r->blind ? 2 : 1, &err), &err);
 }
 
 static void reserve_rank(struct rig *r, uint32_t rank)
 {
 	const struct kvp_geometry *g = &r->plan.geometry;
+	struct kvp_backend *b = r->backend;
 	struct kvp_error err = { 0 };
 	size_t i;
 
 	for (i = 0; i < g->nplanes; i++)
-		must(call_reserve(&r->caller, backing(r, i), 0,
-				  &r->planes[rank][i], &err), &err);
+		must(b->mapping.reserve(b, backing(r, i), 0,
+					&r->planes[rank][i], &err), &err);
 	r->arena_bytes = whole((g->execution_rows + g->snapshot_rows) *
 			       g->row_stride);
 	for (i = 0; i < r->plan.nchunks; i++)
@@ -103,8 +106,8 @@ static void reserve_rank(struct rig *r, uint32_t rank)
 			r->arena_bytes = r->plan.chunks[i].arena +
 					 r->plan.chunks[i].bytes;
 	if (r->arena_bytes)
-		must(call_reserve(&r->caller, r->arena_bytes, 0,
-				  &r->arena[rank], &err), &err);
+		must(b->mapping.reserve(b, r->arena_bytes, 0,
+					&r->arena[rank], &err), &err);
 }
 
 static uint64_t memory_bytes(const struct rig *r, size_t i)
@@ -119,12 +122,13 @@ static void map_rank(struct rig *r, uint32_t rank)
 	kvp_handle *handles = calloc(n, sizeof(*handles));
 	struct kvp_create what = { .device = rank };
 	const struct kvp_chunk *c = r->plan.chunks;
+	struct kvp_backend *b = r->backend;
 	struct kvp_error err = { 0 };
 
 	ck_assert_ptr_nonnull(handles);
 	for (i = 0; i < n; i++) {
 		what.bytes = memory_bytes(r, i);
-		must(call_create(&r->caller, &what, &handles[i], &err), &err);
+		must(b->mapping.create(b, &what, &handles[i], &err), &err);
 	}
 	for (i = 0; i < n; i++, c++) {
 		if (i < r->plan.nchunks)
@@ -146,7 +150,7 @@ static void realize(struct rig *r)
 
 	ck_assert_uint_le(r->plan.geometry.nplanes, PLANES);
 	must(kvp_backend_host(&r->backend, RANKS, G, &err), &err);
-	r->caller.backend = r->backend;
+	r->checked = r->backend;
 	for (rank = 0; rank < RANKS; rank++) {
 		reserve_rank(r, rank);
 		map_rank(r, rank);
@@ -162,7 +166,7 @@ static int check_rank(struct rig *r, uint32_t rank, enum kvp_check depth,
 		.arena = r->arena[rank], .readers = &other, .nreaders = 1,
 	};
 
-	return alias_check(&r->caller, &r->plan, &what, depth, err);
+	return alias_check(r->checked, &r->plan, &what, depth, err);
 }
 
 /* Realize, check both ranks, close. */
@@ -546,8 +550,8 @@ START_TEST(an_execution_row_that_shares_memory_with_pages_is_found)
 }
 END_TEST
 
-/* How often each byte is filled, seen through the events. */
-struct watch {
+/* How often each byte is filled, as a watching backend sees it. */
+struct fills {
 	const struct rig *rig;
 	size_t plane;		/* PLANES: the arena */
 	unsigned *fills;
@@ -555,38 +559,47 @@ struct watch {
 	bool synced;		/* since the last fill */
 };
 
-static void watch_fills(void *cookie, const struct kvp_event *e)
+static int let_go(void *cookie, struct kvp_error *err)
 {
-	struct watch *w = cookie;
+	(void)cookie;
+	(void)err;
+	return KVP_OK;
+}
+
+static void count_fills(void *cookie, const struct watch_call *call)
+{
+	struct fills *w = cookie;
 	uint64_t base = w->plane < PLANES ? w->rig->planes[0][w->plane] :
 					    w->rig->arena[0];
 	uint64_t i;
 
-	if (!strcmp(e->call, "match"))
+	if (!strcmp(call->name, "match"))
 		ck_assert(w->synced);
-	if (!strcmp(e->call, "synchronize"))
+	if (!strcmp(call->name, "synchronize"))
 		w->synced = true;
-	if (strcmp(e->call, "fill"))
+	if (strcmp(call->name, "fill"))
 		return;
 	w->synced = false;
-	ck_assert_uint_gt(e->bytes, 0);
-	for (i = e->address; i < e->address + e->bytes; i++)
+	ck_assert_uint_gt(call->bytes, 0);
+	for (i = call->address; i < call->address + call->bytes; i++)
 		if (i >= base && i < base + w->bytes)
 			w->fills[i - base]++;
 }
 
 static unsigned *fills_of(struct rig *r, size_t plane, enum kvp_check depth)
 {
-	struct watch w = { .rig = r, .plane = plane };
+	static const struct watch_hooks hooks = { let_go, count_fills };
+	struct fills w = { .rig = r, .plane = plane };
+	struct backend_watch watch;
 	struct kvp_error err = { 0 };
 
 	w.bytes = plane < PLANES ? backing(r, plane) : r->arena_bytes;
 	w.fills = calloc(w.bytes, sizeof(*w.fills));
 	ck_assert_ptr_nonnull(w.fills);
-	r->caller.event = watch_fills;
-	r->caller.cookie = &w;
+	backend_watch_init(&watch, r->backend, &hooks, &w);
+	r->checked = &watch.base;
 	must(check_rank(r, 0, depth, &err), &err);
-	r->caller.event = NULL;
+	r->checked = r->backend;
 	return w.fills;
 }
 
@@ -703,7 +716,7 @@ START_TEST(every_failing_call_is_handed_on_with_its_place)
 	rig_new(&r, "", KVP_MERGE_ROW);
 	realize(&r);
 	must(kvp_backend_fault(&faulty, r.backend, &fault, &err), &err);
-	r.caller.backend = faulty;
+	r.checked = faulty;
 	do {
 		fault.countdown = ++n;
 		code = check_rank(&r, 1, KVP_CHECK_QUICK, &err);
@@ -717,15 +730,29 @@ START_TEST(every_failing_call_is_handed_on_with_its_place)
 }
 END_TEST
 
+static int stop(void *cookie, struct kvp_error *err)
+{
+	(void)cookie;
+	return kvp_error_set(err, KVP_EINTERRUPTED, "stopped");
+}
+
+static void never(void *cookie, const struct watch_call *call)
+{
+	(void)cookie;
+	ck_abort_msg("%s was called", call->name);
+}
+
 START_TEST(an_interrupt_stops_the_check)
 {
-	const volatile sig_atomic_t interrupt = SIGINT;
+	static const struct watch_hooks hooks = { stop, never };
 	struct kvp_error err = { 0 };
+	struct backend_watch watch;
 	struct rig r;
 
 	rig_new(&r, "", KVP_MERGE_ROW);
 	realize(&r);
-	r.caller.interrupt = &interrupt;
+	backend_watch_init(&watch, r.backend, &hooks, NULL);
+	r.checked = &watch.base;
 	ck_assert_int_eq(check_rank(&r, 0, KVP_CHECK_FULL, &err),
 			 KVP_EINTERRUPTED);
 	ck_assert_int_eq(check_rank(&r, 0, KVP_CHECK_FULL, NULL),

@@ -1,6 +1,7 @@
 /*
- * The fault backend: what is to fail fails, everything else passes through
- * with its arguments and results.
+ * The backends that wrap another one.  The fault backend: what is to fail
+ * fails, everything else passes through with its arguments and results.  The
+ * watching backend: everything passes through between its hooks.
  *
  * The inner backend here counts calls, checks arguments and hands out known
  * results.
@@ -9,6 +10,9 @@
 
 #include <kvplan/backend.h>
 
+#include "base/error.h"
+
+#include "backend/backend_watch.h"
 #include "unit/unit.h"
 
 #define VERBS 18
@@ -511,8 +515,133 @@ START_TEST(an_error_that_nobody_wants_is_not_written)
 }
 END_TEST
 
+/* --- the watching backend --- */
+
+static struct {
+	struct backend_watch watch;
+	int code;		/* of the hook before */
+	int asked, told;
+	struct watch_call call;	/* told last */
+} watched;
+
+static int ask(void *cookie, struct kvp_error *err)
+{
+	ck_assert_ptr_eq(cookie, &watched);
+	watched.asked++;
+	return watched.code ? kvp_error_set(err, watched.code, "stopped") :
+			      KVP_OK;
+}
+
+static void hear(void *cookie, const struct watch_call *call)
+{
+	ck_assert_ptr_eq(cookie, &watched);
+	watched.told++;
+	watched.call = *call;
+}
+
+static void open_watch(void)
+{
+	static const struct watch_hooks hooks = { ask, hear };
+
+	memset(&stub, 0, sizeof(stub));
+	memset(&watched, 0, sizeof(watched));
+	stub.base = stub_backend;
+	backend_watch_init(&watched.watch, &stub.base, &hooks, &watched);
+	b = &watched.watch.base;
+}
+
+START_TEST(every_verb_passes_through_and_is_told)
+{
+	static const struct { uint64_t address, bytes; } range[VERBS] = {
+		[3] = { ADDRESS, BYTES }, [4] = { ADDRESS, BYTES },
+		[5] = { 0, BYTES }, [7] = { ADDRESS, BYTES },
+		[8] = { ADDRESS, BYTES }, [9] = { ADDRESS, BYTES },
+		[10] = { ADDRESS, 0 }, [11] = { ADDRESS, BYTES },
+		[12] = { ADDRESS, BYTES }, [16] = { 0, BYTES },
+		[17] = { ADDRESS, 0 },
+	};
+	int bit;
+
+	ck_assert_str_eq(b->name, "stub");
+	ck_assert_uint_eq(b->devices, 3);
+	for (bit = 0; bit < VERBS; bit++) {
+		check_passes(bit);
+		ck_assert_int_eq(watched.asked, bit + 1);
+		ck_assert_int_eq(watched.told, bit + 1);
+		ck_assert_int_eq(watched.call.op, bits[bit]);
+		ck_assert_str_eq(watched.call.name, names[bit]);
+		ck_assert_int_eq(watched.call.code, KVP_OK);
+		ck_assert_uint_eq(watched.call.address, range[bit].address);
+		ck_assert_uint_eq(watched.call.bytes, range[bit].bytes);
+		ck_assert_int_eq(watched.watch.last.op, bits[bit]);
+	}
+}
+END_TEST
+
+START_TEST(a_call_that_the_hook_refuses_is_not_made)
+{
+	struct kvp_error err = { 0 };
+	uint64_t out;
+	int bit;
+
+	watched.code = KVP_EINTERRUPTED;
+	for (bit = 0; bit < VERBS; bit++) {
+		ck_assert_int_eq(call(bit, &out, &err), KVP_EINTERRUPTED);
+		ck_assert_str_eq(err.text, "stopped");
+		ck_assert_int_eq(stub.calls[bit], 0);
+		ck_assert_uint_eq(out, 0);
+	}
+	ck_assert_int_eq(watched.told, 0);
+	ck_assert_int_eq(watched.watch.last.op, 0);
+}
+END_TEST
+
+static int failing_grant(struct kvp_backend *self, uint64_t address,
+			 uint64_t bytes, const struct kvp_grant *grants,
+			 size_t count, struct kvp_error *err)
+{
+	(void)self, (void)address, (void)bytes, (void)grants, (void)count;
+	return kvp_error_set(err, KVP_EEXHAUSTED, "full");
+}
+
+static int failing_unmap(struct kvp_backend *self, uint64_t address,
+			 uint64_t bytes, struct kvp_error *err)
+{
+	(void)self, (void)address, (void)bytes;
+	return kvp_error_set(err, KVP_EDRIVER, "stuck");
+}
+
+START_TEST(grants_take_entries_and_unmaps_give_back_what_was_told)
+{
+	struct backend_watch *w = &watched.watch;
+
+	w->entries = 10;
+	check_passes(9);
+	ck_assert_uint_eq(w->entries, 11);
+	ck_assert_uint_eq(watched.call.entries, 1);
+	w->unmap_entries = 4;
+	check_passes(8);
+	ck_assert_uint_eq(w->entries, 7);
+	ck_assert_uint_eq(watched.call.entries, 4);
+	stub.base.mapping.grant = failing_grant;
+	stub.base.mapping.unmap = failing_unmap;
+	ck_assert_int_eq(b->mapping.grant(b, ADDRESS, BYTES, &granted_to, 1,
+					  NULL), KVP_EEXHAUSTED);
+	ck_assert_int_eq(watched.call.code, KVP_EEXHAUSTED);
+	ck_assert_uint_eq(w->last.entries, 1);
+	ck_assert_int_eq(b->mapping.unmap(b, ADDRESS, BYTES, NULL),
+			 KVP_EDRIVER);
+	ck_assert_int_eq(watched.call.code, KVP_EDRIVER);
+	ck_assert_uint_eq(w->entries, 7);
+	check_passes(7);
+	ck_assert_uint_eq(w->entries, 7);
+	ck_assert_uint_eq(watched.call.entries, 0);
+}
+END_TEST
+
 Suite *backend_fault_suite(void)
 {
+	TCase *watch = tcase_create("backend_watch");
 	Suite *suite = suite_create("backend_fault");
 	TCase *tests = tcase_create("backend_fault");
 
@@ -526,5 +655,11 @@ Suite *backend_fault_suite(void)
 	tcase_add_test(tests, the_inner_backends_errors_come_out_as_they_are);
 	tcase_add_test(tests, an_error_that_nobody_wants_is_not_written);
 	suite_add_tcase(suite, tests);
+	tcase_add_checked_fixture(watch, open_watch, close_fault);
+	tcase_add_test(watch, every_verb_passes_through_and_is_told);
+	tcase_add_test(watch, a_call_that_the_hook_refuses_is_not_made);
+	tcase_add_test(watch,
+		grants_take_entries_and_unmaps_give_back_what_was_told);
+	suite_add_tcase(suite, watch);
 	return suite;
 }

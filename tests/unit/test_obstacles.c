@@ -1,15 +1,11 @@
 /*
- * What stands in the way of a realization, as one message.  unit.h is left
- * out: it has a function of the name of one of realization.h.
+ * What stands in the way of a realization, as one message.
  */
 #include <string.h>
 
-#include <check.h>
-
 #include "base/error.h"
 #include "realize/obstacles.h"
-
-Suite *obstacles_suite(void);
+#include "unit/unit.h"
 
 /* None is left out, however long the texts are. */
 START_TEST(every_obstacle_is_told_or_named)

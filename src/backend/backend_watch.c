@@ -1,0 +1,68 @@
+/*
+ * The watching backend: every verb is passed on between two hooks.
+ */
+#include "backend/backend_watch.h"
+
+#include "backend/verbs.def"
+
+static struct backend_watch *watch_of(struct kvp_backend *b)
+{
+	return (struct backend_watch *)b;
+}
+
+/* Before a call: may it be made? */
+static int begin(const struct backend_watch *w, struct kvp_error *err)
+{
+	return w->hooks->before(w->cookie, err);
+}
+
+/* After a call: count, tell, and hand its code on. */
+static int end(struct backend_watch *w, struct watch_call call)
+{
+	if (call.op == KVP_OP_UNMAP)
+		call.entries = w->unmap_entries;
+	if (!call.code && call.op == KVP_OP_UNMAP)
+		w->entries -= call.entries;
+	if (!call.code && call.op == KVP_OP_GRANT)
+		w->entries += call.entries;
+	w->last = call;
+	w->hooks->after(w->cookie, &call);
+	return call.code;
+}
+
+#define WATCH_VERB(op_, table, verb, parameters, arguments, address_,	\
+		   bytes_, entries_)					\
+	static int watch_##verb(struct kvp_backend *b, LIST parameters,	\
+				struct kvp_error *err)			\
+	{								\
+		struct backend_watch *w = watch_of(b);			\
+		int code = begin(w, err);				\
+									\
+		if (code)						\
+			return code;					\
+		code = w->inner->table.verb(w->inner, LIST arguments, err); \
+		return end(w, (struct watch_call){			\
+			.op = KVP_OP_##op_, .name = #verb, .code = code, \
+			.address = address_, .bytes = bytes_,		\
+			.entries = entries_ });				\
+	}
+#define WATCH_SLOT(op, table, verb, ...) w->base.table.verb = watch_##verb;
+
+BACKEND_VERBS(WATCH_VERB)
+
+static void watch_close(struct kvp_backend *b)
+{
+	(void)b;
+}
+
+void backend_watch_init(struct backend_watch *w, struct kvp_backend *inner,
+			const struct watch_hooks *hooks, void *cookie)
+{
+	*w = (struct backend_watch){
+		.inner = inner, .hooks = hooks, .cookie = cookie,
+	};
+	/* Looks like the one it wraps. */
+	w->base = *inner;
+	BACKEND_VERBS(WATCH_SLOT)
+	w->base.close = watch_close;
+}
