@@ -14,7 +14,7 @@
 
 #include <kvplan/backend.h>
 
-#include "backend/address_table.h"
+#include "base/address_table.h"
 
 struct pool_block {
 	union {

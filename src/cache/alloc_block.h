@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/address_table.h"
+#include "base/address_table.h"
 
 /* Where a block is.  Pinned is filed and pinned; handed out is either. */
 enum alloc_place { ALLOC_LIVE, ALLOC_HELD, ALLOC_PINNED, ALLOC_PLACES };

@@ -6,8 +6,8 @@
  * removing never fail.  All take constant time, but that making room doubles
  * the table now and then.
  */
-#ifndef KVPLAN_BACKEND_ADDRESS_TABLE_H
-#define KVPLAN_BACKEND_ADDRESS_TABLE_H
+#ifndef KVPLAN_BASE_ADDRESS_TABLE_H
+#define KVPLAN_BASE_ADDRESS_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

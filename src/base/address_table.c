@@ -1,7 +1,7 @@
 /*
  * A hash table by address, as many buckets as things or more.
  */
-#include "backend/address_table.h"
+#include "base/address_table.h"
 
 #include <assert.h>
 #include <stdlib.h>
