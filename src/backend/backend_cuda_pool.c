@@ -76,10 +76,9 @@ int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 {
 	struct cuda *c = cuda_of(b);
 	struct pool *gone = NULL;
-	int rc = pools_find(&c->pools, "cuMemPoolDestroy", pool, &gone, err);
+	int rc = pools_find_unused(&c->pools, "cuMemPoolDestroy", pool, &gone,
+				   err);
 
-	if (!rc)
-		rc = pool_check_unused("cuMemPoolDestroy", gone, err);
 	if (!rc)
 		rc = cuda_enter(c, gone->device, err);
 	if (rc)
@@ -100,17 +99,17 @@ int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 {
 	struct cuda *c = cuda_of(b);
 	struct pool_block *block = NULL;
-	struct pool *from = NULL;
+	const struct pool *from;
 	CUdeviceptr got = 0;
 	int rc;
 
-	assert(bytes && address);
-	rc = pools_find(&c->pools, "cuMemAllocFromPoolAsync", pool, &from,
-			err);
-	if (!rc)
-		rc = pools_room(&c->pools, &block, err);
-	if (!rc)
-		rc = cuda_enter(c, from->device, err);
+	assert(address);
+	rc = pools_room(&c->pools, "cuMemAllocFromPoolAsync", pool, bytes,
+			&block, err);
+	if (rc)
+		return rc;
+	from = block->pool;
+	rc = cuda_enter(c, from->device, err);
 	if (!rc)
 		rc = LAST(c, err, MemAllocFromPoolAsync,
 			  (&got, bytes, from->system,
@@ -119,7 +118,7 @@ int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 		free(block);
 		return rc;
 	}
-	pools_enter_block(&c->pools, from, block, got, bytes);
+	pools_enter_block(&c->pools, block, got);
 	*address = got;
 	return KVP_OK;
 }

@@ -40,15 +40,9 @@ int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 {
 	struct host *h = host_of(b);
 	struct pool_block *block = NULL;
-	struct pool *from = NULL;
 	void *got;
-	int code = pools_find(&h->pools, "allocate", pool, &from, err);
+	int code = pools_room(&h->pools, "allocate", pool, bytes, &block, err);
 
-	if (!code && !bytes)
-		code = kvp_error_set(err, KVP_EDRIVER,
-				     "allocate: a block of 0 bytes");
-	if (!code)
-		code = pools_room(&h->pools, &block, err);
 	if (code)
 		return code;
 	if (!h->spare)
@@ -60,8 +54,7 @@ int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 		free(block);
 		return code;
 	}
-	pools_enter_block(&h->pools, from, block, (uint64_t)(uintptr_t)got,
-			  bytes);
+	pools_enter_block(&h->pools, block, (uint64_t)(uintptr_t)got);
 	h->alive.blocks++;
 	*address = block->address;
 	return KVP_OK;
@@ -129,10 +122,9 @@ int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 {
 	struct host *h = host_of(b);
 	struct pool *gone = NULL;
-	int code = pools_find(&h->pools, "pool_destroy", pool, &gone, err);
+	int code = pools_find_unused(&h->pools, "pool_destroy", pool, &gone,
+				     err);
 
-	if (!code)
-		code = pool_check_unused("pool_destroy", gone, err);
 	if (!code)
 		code = give_back(h, "pool_destroy", gone, err);
 	if (code)

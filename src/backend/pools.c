@@ -24,48 +24,8 @@ int pool_new(struct pool **pool, uint32_t device, struct kvp_error *err)
 	return KVP_OK;
 }
 
-int pools_room(struct pools *p, struct pool_block **block,
-	       struct kvp_error *err)
-{
-	struct pool_block *made;
-	int code = address_table_room(&p->blocks, err);
-
-	if (code)
-		return code;
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return kvp_error_nomem(err);
-	*block = made;
-	return KVP_OK;
-}
-
-kvp_pool pools_enter(struct pools *p, struct pool *pool)
-{
-	assert(!pool->blocks && !pool->pending && !pool->name);
-	pool->name = ++p->last;
-	pool->next = p->first;
-	p->first = pool;
-	return pool->name;
-}
-
-void pools_enter_block(struct pools *p, struct pool *pool,
-		       struct pool_block *block, uint64_t address,
-		       uint64_t bytes)
-{
-	assert(pool->name);
-	*block = (struct pool_block){
-		.node.address = address, .after = pool->blocks, .pool = pool,
-		.bytes = bytes,
-	};
-	if (pool->blocks)
-		pool->blocks->before = block;
-	pool->blocks = block;
-	pool->nblocks++;
-	address_table_add(&p->blocks, &block->node);
-}
-
-int pools_find(const struct pools *p, const char *call, kvp_pool name,
-	       struct pool **pool, struct kvp_error *err)
+static int find_pool(const struct pools *p, const char *call, kvp_pool name,
+		     struct pool **pool, struct kvp_error *err)
 {
 	struct pool *at = p->first;
 
@@ -79,13 +39,61 @@ int pools_find(const struct pools *p, const char *call, kvp_pool name,
 	return KVP_OK;
 }
 
+kvp_pool pools_enter(struct pools *p, struct pool *pool)
+{
+	assert(!pool->blocks && !pool->pending && !pool->name);
+	pool->name = ++p->last;
+	pool->next = p->first;
+	p->first = pool;
+	return pool->name;
+}
+
+int pools_room(struct pools *p, const char *call, kvp_pool name,
+	       uint64_t bytes, struct pool_block **block,
+	       struct kvp_error *err)
+{
+	struct pool_block *made;
+	struct pool *pool = NULL;
+	int code = find_pool(p, call, name, &pool, err);
+
+	if (!code && !bytes)
+		code = kvp_error_set(err, KVP_EDRIVER,
+				     "%s: a block of 0 bytes", call);
+	if (!code)
+		code = address_table_room(&p->blocks, err);
+	if (code)
+		return code;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return kvp_error_nomem(err);
+	made->pool = pool;
+	made->bytes = bytes;
+	*block = made;
+	return KVP_OK;
+}
+
+void pools_enter_block(struct pools *p, struct pool_block *block,
+		       uint64_t address)
+{
+	struct pool *pool = block->pool;
+
+	assert(!block->before && !block->after);
+	block->address = address;
+	block->after = pool->blocks;
+	if (pool->blocks)
+		pool->blocks->before = block;
+	pool->blocks = block;
+	pool->nblocks++;
+	address_table_add(&p->blocks, &block->node);
+}
+
 int pools_find_block(const struct pools *p, const char *call, kvp_pool name,
 		     uint64_t address, struct pool_block **block,
 		     struct kvp_error *err)
 {
 	struct pool_block *at;
 	struct pool *pool = NULL;
-	int code = pools_find(p, call, name, &pool, err);
+	int code = find_pool(p, call, name, &pool, err);
 
 	if (code)
 		return code;
@@ -99,14 +107,19 @@ int pools_find_block(const struct pools *p, const char *call, kvp_pool name,
 	return KVP_OK;
 }
 
-int pool_check_unused(const char *call, const struct pool *pool,
-		      struct kvp_error *err)
+int pools_find_unused(const struct pools *p, const char *call, kvp_pool name,
+		      struct pool **pool, struct kvp_error *err)
 {
-	if (!pool->nblocks)
-		return KVP_OK;
-	return kvp_error_set(err, KVP_EDRIVER, "%s: pool %" PRIu64 " still has"
-			     " blocks in use: %" PRIu64, call, pool->name,
-			     pool->nblocks);
+	struct pool *at = NULL;
+	int code = find_pool(p, call, name, &at, err);
+
+	if (!code && at->nblocks)
+		code = kvp_error_set(err, KVP_EDRIVER, "%s: pool %" PRIu64
+				     " still has blocks in use: %" PRIu64,
+				     call, name, at->nblocks);
+	if (!code)
+		*pool = at;
+	return code;
 }
 
 void pools_take_block(struct pools *p, struct pool_block *block)

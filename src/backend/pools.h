@@ -46,32 +46,30 @@ struct pools {
 };
 
 /*
- * A record that is not entered yet; free() it where it never is.  A block's
- * has its place in the table from then on, until another one is entered.
- * Errors: KVP_ENOMEM.
+ * A record that is not entered yet; free() it where it never is.  A block's,
+ * of the pool `name`, has room in the table until another one is entered.
+ * Errors: KVP_ENOMEM; for a block KVP_EDRIVER, with `call` in front, where
+ * there is no such pool or no byte is asked for.
  */
 int pool_new(struct pool **pool, uint32_t device, struct kvp_error *err);
-int pools_room(struct pools *p, struct pool_block **block,
+int pools_room(struct pools *p, const char *call, kvp_pool name,
+	       uint64_t bytes, struct pool_block **block,
 	       struct kvp_error *err);
 
 /* Enter a pool: its name. */
 kvp_pool pools_enter(struct pools *p, struct pool *pool);
-void pools_enter_block(struct pools *p, struct pool *pool,
-		       struct pool_block *block, uint64_t address,
-		       uint64_t bytes);
+void pools_enter_block(struct pools *p, struct pool_block *block,
+		       uint64_t address);
 
 /*
- * The pool of a name, and a block in use of that pool.
+ * The pool of a name, which has no block in use, and a block in use.
  * Errors: KVP_EDRIVER, with `call` in front.
  */
-int pools_find(const struct pools *p, const char *call, kvp_pool name,
-	       struct pool **pool, struct kvp_error *err);
+int pools_find_unused(const struct pools *p, const char *call, kvp_pool name,
+		      struct pool **pool, struct kvp_error *err);
 int pools_find_block(const struct pools *p, const char *call, kvp_pool name,
 		     uint64_t address, struct pool_block **block,
 		     struct kvp_error *err);
-/* KVP_EDRIVER where a block of the pool is in use. */
-int pool_check_unused(const char *call, const struct pool *pool,
-		      struct kvp_error *err);
 
 /* Out of the books; the block is the caller's. */
 void pools_take_block(struct pools *p, struct pool_block *block);

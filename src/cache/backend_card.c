@@ -114,22 +114,18 @@ static int card_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 {
 	struct card *c = card_of(b);
 	struct pool *gone = NULL;
-	int code = pools_find(&c->pools, "pool_destroy", pool, &gone, err);
+	int code = pools_find_unused(&c->pools, "pool_destroy", pool, &gone,
+				     err);
 
-	if (!code)
-		code = pool_check_unused("pool_destroy", gone, err);
 	if (!code)
 		pools_drop(&c->pools, gone);
 	return code;
 }
 
-/* Where a block goes, and where the next one will. */
-static int place(const struct card *c, uint64_t bytes, uint64_t *next,
-		 struct kvp_error *err)
+/* Is there room for a block?  Then the address of the next one. */
+static int find_room(const struct card *c, uint64_t bytes, uint64_t *next,
+		     struct kvp_error *err)
 {
-	if (!bytes)
-		return kvp_error_set(err, KVP_EDRIVER,
-				     "allocate: a block of 0 bytes");
 	if (bytes > c->free_bytes)
 		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
 			" bytes wanted, %" PRIu64 " free", bytes,
@@ -147,17 +143,16 @@ static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 {
 	struct card *c = card_of(b);
 	struct pool_block *block = NULL;
-	struct pool *from = NULL;
 	uint64_t next = 0;
-	int code = pools_find(&c->pools, "allocate", pool, &from, err);
+	int code = pools_room(&c->pools, "allocate", pool, bytes, &block, err);
 
 	if (!code)
-		code = place(c, bytes, &next, err);
-	if (!code)
-		code = pools_room(&c->pools, &block, err);
-	if (code)
+		code = find_room(c, bytes, &next, err);
+	if (code) {
+		free(block);
 		return code;
-	pools_enter_block(&c->pools, from, block, c->next_address, bytes);
+	}
+	pools_enter_block(&c->pools, block, c->next_address);
 	c->next_address = next;
 	c->free_bytes -= bytes;
 	*address = block->address;
