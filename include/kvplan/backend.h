@@ -72,6 +72,25 @@ struct kvp_device_info {
 	uint64_t total_bytes;
 };
 
+/* What is going to be asked of a system beside memory, in all. */
+struct kvp_demand {
+	uint32_t devices;
+	uint64_t mappings;
+	uint64_t reservations;
+};
+
+/* A limit of this process, UINT64_MAX: none.  Raised to `need`, it suffices:
+   what is asked for and, as far as is known, what is in use. */
+struct kvp_process_limit {
+	uint64_t need;
+	uint64_t limit;
+};
+
+struct kvp_process {
+	struct kvp_process_limit maps;	/* sysctl vm.max_map_count; about */
+	struct kvp_process_limit descriptors;	/* ulimit -n */
+};
+
 struct kvp_backend;
 
 /* Devices, and waiting for them. */
@@ -86,6 +105,10 @@ struct kvp_device_ops {
 	/* Wait until all fills of the device are done, seen by everybody. */
 	int (*synchronize)(struct kvp_backend *b, uint32_t device,
 			   struct kvp_error *err);
+	/* What the system allows this process, which a lazy backend has to
+	   live with: for so much, what is needed and what the limit is. */
+	int (*process)(struct kvp_backend *b, const struct kvp_demand *demand,
+		       struct kvp_process *process, struct kvp_error *err);
 };
 
 /* Address space, physical memory, mappings and what is in them. */
@@ -223,7 +246,7 @@ enum kvp_op {
 	KVP_OP_MATCH = 1 << 12, KVP_OP_SYNCHRONIZE = 1 << 13,
 	KVP_OP_POOL_CREATE = 1 << 14, KVP_OP_POOL_DESTROY = 1 << 15,
 	KVP_OP_ALLOCATE = 1 << 16, KVP_OP_DEALLOCATE = 1 << 17,
-	KVP_OP_ALL = (1 << 18) - 1
+	KVP_OP_PROCESS = 1 << 18, KVP_OP_ALL = (1 << 19) - 1
 };
 
 /* Which calls fail: the `countdown`-th call of the masked ones, from 1. */

@@ -41,7 +41,7 @@ BACKEND_VERBS(VERB_BIT)
 		sizeof(struct kvp_mapping_ops) +			\
 		sizeof(struct kvp_pool_ops)) / sizeof(void (*)(void)))
 
-_Static_assert(VERBS == 18 && SLOTS == 18 && KVP_OP_ALL == (1 << 18) - 1,
+_Static_assert(VERBS == 19 && SLOTS == 19 && KVP_OP_ALL == (1 << 19) - 1,
 	       "a verb is a slot, an op bit and a row in verbs.def");
 
 /* Takes the arguments of a call that looks at none of them. */

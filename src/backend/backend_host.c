@@ -301,7 +301,7 @@ static void host_close(struct kvp_backend *b)
 static const struct kvp_backend host_backend = {
 	.device = {
 		.device = host_device, .peer = host_peer, .memory = host_memory,
-		.synchronize = host_synchronize,
+		.synchronize = host_synchronize, .process = host_process,
 	},
 	.mapping = {
 		.reserve = host_reserve, .unreserve = host_unreserve,

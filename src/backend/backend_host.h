@@ -1,5 +1,5 @@
 /*
- * What preflight and tests ask of the host backend beside its verbs.
+ * What tests ask of the host backend beside its verbs.
  *
  * The kernel keeps one map for every mapping (fewer where neighbours happen
  * to be neighbours in the memfd too) and one or two for every reservation;

@@ -83,6 +83,8 @@ int host_failed(struct kvp_error *err, const char *call, const char *sys,
  */
 void *host_spare_make(void);
 void host_spare_free(void *spare);
+int host_process(struct kvp_backend *b, const struct kvp_demand *demand,
+		 struct kvp_process *process, struct kvp_error *err);
 /* The number in the first line of a file that begins with key. */
 bool host_number(const char *path, const char *key, uint64_t *value);
 

@@ -13,12 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
 /* So close to the limit, that is why the kernel has no memory. */
 #define MAPS_NEAR 64
+
+/* Maps of a device beside its mappings and what is left of reservations. */
+#define DEVICE_MAPS 2
+
+/* Descriptors that a process has open beside those of its devices. */
+#define OTHER_DESCRIPTORS 16
 
 /* Replacing the middle of a map takes two maps more for a while. */
 #define SPARE_MAPS 8
@@ -61,6 +68,28 @@ uint64_t host_maps_used(void)
 			lines += text[i] == '\n';
 	close(fd);
 	return lines;
+}
+
+/*
+ * A map of the kernel for every mapping and about one for what is left of a
+ * reservation before, between and behind them; a memfd for every device.
+ */
+int host_process(struct kvp_backend *b, const struct kvp_demand *demand,
+		 struct kvp_process *process, struct kvp_error *err)
+{
+	struct rlimit files;
+	bool known = !getrlimit(RLIMIT_NOFILE, &files);
+
+	(void)b;
+	(void)err;
+	process->maps.need = demand->mappings + demand->reservations +
+			     DEVICE_MAPS * (uint64_t)demand->devices +
+			     host_maps_used();
+	process->maps.limit = host_maps_limit();
+	process->descriptors.need = (uint64_t)demand->devices +
+				    OTHER_DESCRIPTORS;
+	process->descriptors.limit = known ? files.rlim_cur : UINT64_MAX;
+	return KVP_OK;
 }
 
 /* Every other page is of another kind, so that all remain maps apart. */

@@ -97,11 +97,18 @@ uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item)
 	return u64_ceil_div(geometry_of(r)->statics[item].bytes, g) * g;
 }
 
-uint64_t demand_maps(const struct kvp_realization *r)
+struct kvp_demand demand_system(const struct kvp_realization *r)
 {
-	return r->nranks * (r->plan->nchunks + plan_aliased(r->plan) +
-			    geometry_of(r)->nplanes +
-			    2 * geometry_of(r)->nstatics + 4);
+	uint64_t ranks = r->nranks, statics = geometry_of(r)->nstatics;
+
+	/* As if all had dedicated backing and an arena. */
+	return (struct kvp_demand){
+		.devices = r->nranks,
+		.mappings = ranks * (r->plan->nchunks + plan_aliased(r->plan) +
+				     statics + 1),
+		.reservations = ranks * (geometry_of(r)->nplanes + statics +
+					 1),
+	};
 }
 
 uint64_t demand_plane_bytes(const struct kvp_realization *r, uint32_t plane)

@@ -5,15 +5,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/u64.h"
-#include "backend/backend_host.h"
 #include "realize/realization.h"
-
-/* Descriptors that a process has open beside those of its ranks. */
-#define OTHER_DESCRIPTORS 16
 
 static unsigned long long ull(uint64_t value)
 {
@@ -145,37 +140,40 @@ void check_address_space(const struct kvp_realization *r, struct obstacles *o)
 	check_recorded(r, o);
 }
 
-/* --- the host --- */
+/* --- the process --- */
 
-static void check_maps(const struct kvp_realization *r, struct kvp_error *told)
+/* The backend's numbers are the cures. */
+static void judge_process(const struct kvp_process *p, uint32_t nranks,
+			  struct obstacles *o)
 {
-	uint64_t need = demand_maps(r) + host_maps_used();
-	uint64_t limit = host_maps_limit();
-
-	if (need > limit)
-		kvp_error_set(told, KVP_EREFUSED,
+	if (p->maps.need > p->maps.limit)
+		kvp_error_set(&o->kind[OBSTACLE_MAPS], KVP_EREFUSED,
 			"%u ranks need about %llu kernel maps, "
 			"vm.max_map_count is %llu; raise it (sysctl "
 			"vm.max_map_count=%llu) or realize fewer ranks with "
-			"--ranks", r->nranks, ull(need), ull(limit),
-			ull(need));
-}
-
-static void check_descriptors(const struct kvp_realization *r,
-			      struct kvp_error *told)
-{
-	uint64_t need = (uint64_t)r->nranks + OTHER_DESCRIPTORS;
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < need)
-		kvp_error_set(told, KVP_EREFUSED,
+			"--ranks", nranks, ull(p->maps.need),
+			ull(p->maps.limit), ull(p->maps.need));
+	if (p->descriptors.need > p->descriptors.limit)
+		kvp_error_set(&o->kind[OBSTACLE_DESCRIPTORS], KVP_EREFUSED,
 			"%u ranks need a descriptor each, %llu may be open; "
 			"raise it (ulimit -n %llu) or realize fewer ranks with "
-			"--ranks", r->nranks, ull(limit.rlim_cur), ull(need));
+			"--ranks", nranks, ull(p->descriptors.limit),
+			ull(p->descriptors.need));
 }
 
-void check_host(const struct kvp_realization *r, struct obstacles *o)
+/* No part of realizing, so it goes past the events. */
+int check_process(struct kvp_realization *r, struct obstacles *o,
+		  struct kvp_error *err)
 {
-	check_maps(r, &o->kind[OBSTACLE_MAPS]);
-	check_descriptors(r, &o->kind[OBSTACLE_DESCRIPTORS]);
+	const struct kvp_demand demand = demand_system(r);
+	struct kvp_backend *b = r->watch.inner;
+	struct kvp_process process;
+	int code = b->device.process(b, &demand, &process, err);
+
+	if (code)
+		return context_other(r, &r->ranks[0],
+				     "reading the process's limits", code,
+				     err);
+	judge_process(&process, r->nranks, o);
+	return KVP_OK;
 }

@@ -49,7 +49,8 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
    are recorded? */
 void check_address_space(const struct kvp_realization *r,
 			 struct obstacles *o);
-/* obstacles.c: what the kernel allows a process, for the host backend. */
-void check_host(const struct kvp_realization *r, struct obstacles *o);
+/* obstacles.c: what the system allows a process. */
+int check_process(struct kvp_realization *r, struct obstacles *o,
+		  struct kvp_error *err);
 
 #endif

@@ -114,8 +114,9 @@ static int find_obstacles(struct kvp_realization *r, struct obstacles *o,
 		(void)kvp_limits_check(r->options.limits, geometry_of(r),
 				       &o->kind[OBSTACLE_LIMITS]);
 	if (r->watch.base.lazy)
-		check_host(r, o);
-	code = check_granularity(r, o, err);
+		code = check_process(r, o, err);
+	if (!code)
+		code = check_granularity(r, o, err);
 	if (!code)
 		code = check_peers(r, o, err);
 	/* Devices are read by now, so contexts exist and count as used. */

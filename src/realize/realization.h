@@ -122,9 +122,8 @@ int preflight(struct kvp_realization *r, struct kvp_error *err);
 uint64_t demand_chunk_entries(const struct kvp_realization *r,
 			      const struct rank *k);
 uint64_t demand_bytes(const struct kvp_realization *r);
-/* About as many maps of the kernel as all ranks take on the host: one per
-   mapping, and what is left of the reservations before, between and behind. */
-uint64_t demand_maps(const struct kvp_realization *r);
+/* Of all ranks, for the system's limits. */
+struct kvp_demand demand_system(const struct kvp_realization *r);
 uint64_t demand_calls(const struct kvp_realization *r);
 uint64_t demand_plane_bytes(const struct kvp_realization *r, uint32_t plane);
 uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item);

@@ -15,7 +15,7 @@
 #include "backend/backend_watch.h"
 #include "unit/unit.h"
 
-#define VERBS 18
+#define VERBS 19
 
 static struct {
 	struct kvp_backend base;
@@ -233,6 +233,19 @@ static int stub_deallocate(struct kvp_backend *b, kvp_pool pool,
 	return KVP_OK;
 }
 
+static const struct kvp_demand demanded = { 1, 2, 3 };
+
+static int stub_process(struct kvp_backend *b,
+			const struct kvp_demand *demand,
+			struct kvp_process *process, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(18);
+	ck_assert_ptr_eq(demand, &demanded);
+	process->maps.need = 1;
+	return KVP_OK;
+}
+
 static void stub_close(struct kvp_backend *b)
 {
 	ck_assert_ptr_eq(b, &stub.base);
@@ -240,7 +253,8 @@ static void stub_close(struct kvp_backend *b)
 }
 
 static const struct kvp_backend stub_backend = {
-	.device = { stub_device, stub_peer, stub_memory, stub_synchronize },
+	.device = { stub_device, stub_peer, stub_memory, stub_synchronize,
+		    stub_process },
 	.mapping = { stub_reserve, stub_unreserve, stub_create, stub_release,
 		     stub_map, stub_unmap, stub_grant, stub_granted, stub_fill,
 		     stub_match },
@@ -296,6 +310,7 @@ static int call_pool(int bit, uint64_t *out, struct kvp_error *err)
 static int call(int bit, uint64_t *out, struct kvp_error *err)
 {
 	struct kvp_device_info info = { .granularity = 0 };
+	struct kvp_process process = { .maps.need = 0 };
 	enum kvp_flags flags = KVP_NO_ACCESS;
 	bool can = false;
 	int code = -1;
@@ -348,6 +363,10 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 	case 13:
 		code = b->device.synchronize(b, DEVICE, err);
 		break;
+	case 18:
+		code = b->device.process(b, &demanded, &process, err);
+		*out = process.maps.need;
+		break;
 	default:
 		code = call_pool(bit, out, err);
 		break;
@@ -359,7 +378,7 @@ static const char *const names[VERBS] = {
 	"device", "peer", "memory", "reserve", "unreserve", "create",
 	"release", "map", "unmap", "grant", "granted", "fill", "match",
 	"synchronize", "pool_create", "pool_destroy", "allocate",
-	"deallocate",
+	"deallocate", "process",
 };
 static const enum kvp_op bits[VERBS] = {
 	KVP_OP_DEVICE, KVP_OP_PEER, KVP_OP_MEMORY, KVP_OP_RESERVE,
@@ -367,12 +386,13 @@ static const enum kvp_op bits[VERBS] = {
 	KVP_OP_UNMAP, KVP_OP_GRANT, KVP_OP_GRANTED, KVP_OP_FILL,
 	KVP_OP_MATCH, KVP_OP_SYNCHRONIZE, KVP_OP_POOL_CREATE,
 	KVP_OP_POOL_DESTROY, KVP_OP_ALLOCATE, KVP_OP_DEALLOCATE,
+	KVP_OP_PROCESS,
 };
 
 static bool has_result(int bit)
 {
 	return bit < 4 || bit == 5 || bit == 10 || bit == 12 || bit == 14 ||
-	       bit == 16;
+	       bit == 16 || bit == 18;
 }
 
 static void check_passes(int bit)

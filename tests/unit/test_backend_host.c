@@ -485,6 +485,29 @@ START_TEST(the_file_does_not_grow_where_its_end_is_free)
 }
 END_TEST
 
+START_TEST(the_kernels_limits_are_known_with_what_is_needed)
+{
+	const struct kvp_demand demand = { .devices = 5, .mappings = 1000,
+					   .reservations = 30 };
+	uint64_t before = host_maps_used();
+	struct kvp_process process;
+	struct rlimit own, fewer;
+
+	ck_assert(!getrlimit(RLIMIT_NOFILE, &own));
+	fewer = own;
+	fewer.rlim_cur = 77;
+	ck_assert(!setrlimit(RLIMIT_NOFILE, &fewer));
+	check_ok(b->device.process(b, &demand, &process, &err));
+	ck_assert(!setrlimit(RLIMIT_NOFILE, &own));
+	ck_assert_uint_ge(process.maps.need, 1000 + 30 + 2 * 5 + before);
+	ck_assert_uint_le(process.maps.need,
+			  1000 + 30 + 2 * 5 + host_maps_used());
+	ck_assert_uint_eq(process.maps.limit, host_maps_limit());
+	ck_assert_uint_eq(process.descriptors.need, 5 + 16);
+	ck_assert_uint_eq(process.descriptors.limit, 77);
+}
+END_TEST
+
 START_TEST(unknown_devices_are_refused_by_every_verb)
 {
 	const struct kvp_create what = { .device = DEVICES, .bytes = G };
@@ -1015,6 +1038,8 @@ static void add_order_tests(TCase *tests)
 	tcase_add_test(tests,
 		only_a_whole_and_empty_reservation_is_given_back);
 	tcase_add_test(tests, a_handle_is_released_once);
+	tcase_add_test(tests,
+		the_kernels_limits_are_known_with_what_is_needed);
 	tcase_add_test(tests, unknown_devices_are_refused_by_every_verb);
 	tcase_add_test(tests, a_granularity_that_cannot_be_is_refused);
 }

@@ -220,6 +220,8 @@ START_TEST(a_card_on_paper_has_no_mappings)
 {
 	const struct kvp_create what = { .bytes = 256 };
 	const struct kvp_grant grant = { 0, KVP_READ };
+	const struct kvp_demand demand = { .devices = 1 };
+	struct kvp_process process;
 	enum kvp_flags flags = KVP_READ;
 	uint64_t out = 7;
 
@@ -233,6 +235,8 @@ START_TEST(a_card_on_paper_has_no_mappings)
 	check_none(granted, 256, 0, &flags);
 	check_none(fill, 0, 256, 256, 0);
 	check_none(match, 0, 256, 256, 0, &out);
+	check_text(b->device.process(b, &demand, &process, err), KVP_EDRIVER,
+		   "process: the card backend has no such call");
 	ck_assert_uint_eq(out, 7);
 	ck_assert_int_eq(flags, KVP_READ);
 	check_free(10000);

@@ -544,6 +544,31 @@ START_TEST(a_device_that_cannot_be_read_is_named)
 }
 END_TEST
 
+static int bad_process(struct kvp_backend *b, const struct kvp_demand *demand,
+		       struct kvp_process *process, struct kvp_error *err)
+{
+	(void)b, (void)demand, (void)process;
+	err->code = KVP_EDRIVER;
+	strcpy(err->text, "process: broken");
+	return KVP_EDRIVER;
+}
+
+/* Devices that have memory of their own are not asked for them. */
+START_TEST(limits_of_the_process_that_cannot_be_read_are_told)
+{
+	struct rig rig;
+
+	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
+	rig.host->device.process = bad_process;
+	rig_refused(&rig, KVP_EDRIVER, "rank 0, device 0, reading the "
+		    "process's limits: process: broken");
+	ck_assert_uint_eq(rig.model.events, 0);
+	rig.host->lazy = false;
+	rig_hold(&rig);
+	rig_release(&rig);
+}
+END_TEST
+
 START_TEST(more_entries_than_the_limit_are_refused)
 {
 	struct rig rig;
@@ -1302,6 +1327,8 @@ Suite *realize_suite(void)
 	tcase_add_test(refused,
 		a_coarser_device_is_refused_with_what_would_work);
 	tcase_add_test(refused, a_device_that_cannot_be_read_is_named);
+	tcase_add_test(refused,
+		limits_of_the_process_that_cannot_be_read_are_told);
 	tcase_add_test(refused, more_entries_than_the_limit_are_refused);
 	tcase_add_test(refused, all_that_stands_in_the_way_is_told_at_once);
 	tcase_add_test(refused, every_device_with_too_little_memory_is_told);
