@@ -76,6 +76,12 @@ static void add_free(struct kvp_realization *r, const struct rank *k,
 		memcpy(text + used, before, sizeof(before) - 1);
 }
 
+/* Is memory free, so that a call that asks for so much did not lack it? */
+static bool memory_is_free(uint64_t free_bytes, uint64_t asked)
+{
+	return free_bytes >= asked + KVP_DRIVER_BYTES;
+}
+
 /*
  * Out of memory at a grant.  It takes table entries and no memory, so it is
  * the table: ours to the last entry, or others hold what we do not.  Only
@@ -89,6 +95,7 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 	uint64_t held = r->watch.entries, asked = r->watch.last.entries;
 	bool full = held + asked > table - g->entry_reserve;
 	struct least least = find_least(r, k);
+	bool memory_free = least.known && memory_is_free(least.bytes, 0);
 	char entries[160], memory[160];
 
 	snprintf(entries, sizeof(entries), "%llu of its %llu entries are "
@@ -97,7 +104,7 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 	snprintf(memory, sizeof(memory), "rank %u has %llu bytes free, of "
 		 "which the driver keeps %llu", least.rank, (ull)least.bytes,
 		 (ull)KVP_DRIVER_BYTES);
-	if (least.known && least.bytes >= KVP_DRIVER_BYTES)
+	if (memory_free)
 		snprintf(text, size, ": memory is free, the driver's table of "
 			 "mappings is full (" KVP_TABLE_WORD "): %s", entries);
 	else if (full)
@@ -109,8 +116,7 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 		snprintf(text, size, ": memory is short: %s; or others on this "
 			 "node fill the driver's table of mappings "
 			 "(" KVP_TABLE_WORD " then): %s", memory, entries);
-	return full || least.bytes >= KVP_DRIVER_BYTES ? KVP_ETABLE :
-							 KVP_EEXHAUSTED;
+	return full || memory_free ? KVP_ETABLE : KVP_EEXHAUSTED;
 }
 
 /* Out of memory at a create, which takes bytes of its device alone. */
@@ -121,7 +127,7 @@ static void explain_create(struct kvp_realization *r, const struct rank *k,
 	struct kvp_backend *b = r->watch.inner;
 
 	if (b->device.memory(b, k->device, &bytes, NULL) ||
-	    bytes >= asked + KVP_DRIVER_BYTES)
+	    memory_is_free(bytes, asked))
 		return;
 	snprintf(text, size, ": memory is short: %llu bytes are asked for, %s "
 		 "has %llu free, of which the driver keeps %llu",

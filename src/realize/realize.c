@@ -279,8 +279,6 @@ static int step_check(struct kvp_realization *r, struct rank *k,
 	};
 	int code;
 
-	if (r->options.check == KVP_CHECK_NONE)
-		return KVP_OK;
 	r->stage.checking = true;
 	code = alias_check(backend_of(r), r->plan, &rank, r->options.check, err);
 	r->stage.checking = false;
@@ -298,51 +296,55 @@ static int step_headroom(struct kvp_realization *r, struct rank *k,
 	return code ? context_other(r, k, "headroom", code, err) : KVP_OK;
 }
 
-typedef int step_fn(struct kvp_realization *r, struct rank *k,
-		    struct kvp_error *err);
+struct step {
+	int (*run)(struct kvp_realization *r, struct rank *k,
+		   struct kvp_error *err);
+	enum kvp_state state;	/* worked towards */
+	bool reaches;		/* a rank is there after it */
+};
 
-/* One step for all ranks; nobody goes ahead. */
-static int step_all(struct kvp_realization *r, step_fn *step,
-		    enum kvp_state state, bool reached, struct kvp_error *err)
+/*
+ * Recorded addresses come first: whatever may lie anywhere lies around them.
+ * Static storage takes entries, so it is granted before the cache: where it
+ * is out of memory, that is told as one of the table.
+ */
+static const struct step steps[] = {
+	{ step_recorded, KVP_RESERVED, false },
+	{ step_statics, KVP_GRANTED, false },
+	{ step_reserve, KVP_RESERVED, true },
+	{ step_create, KVP_CREATED, true },
+	{ step_map, KVP_MAPPED, true },
+	{ step_grant, KVP_GRANTED, true },
+	{ step_check, KVP_CHECKED, true },
+	{ step_headroom, KVP_PUBLISHED, false },
+};
+#define STEPS (sizeof(steps) / sizeof(*steps))
+
+/* One step for all ranks; no rank goes ahead. */
+static int run_step(struct kvp_realization *r, const struct step *step,
+		    struct kvp_error *err)
 {
 	uint32_t i;
-	int code;
+	int code = KVP_OK;
 
-	for (i = 0; i < r->nranks; i++) {
-		work_on(r, &r->ranks[i], state);
-		code = step(r, &r->ranks[i], err);
-		if (code)
-			return code;
-		if (reached)
-			reach(r, &r->ranks[i], state);
+	for (i = 0; i < r->nranks && !code; i++) {
+		work_on(r, &r->ranks[i], step->state);
+		code = step->run(r, &r->ranks[i], err);
+		if (!code && step->reaches)
+			reach(r, &r->ranks[i], step->state);
 	}
-	return KVP_OK;
+	return code;
 }
 
 static int run(struct kvp_realization *r, struct kvp_error *err)
 {
 	bool check = r->options.check != KVP_CHECK_NONE;
 	uint32_t i;
-	/* First what has to lie somewhere, before anything that may lie
-	   anywhere lies there. */
-	int code = step_all(r, step_recorded, KVP_RESERVED, false, err);
+	int code = KVP_OK;
 
-	/* Static storage takes entries, so an out-of-memory there is one of
-	   the table too: it is granted before the cache. */
-	if (!code)
-		code = step_all(r, step_statics, KVP_GRANTED, false, err);
-	if (!code)
-		code = step_all(r, step_reserve, KVP_RESERVED, true, err);
-	if (!code)
-		code = step_all(r, step_create, KVP_CREATED, true, err);
-	if (!code)
-		code = step_all(r, step_map, KVP_MAPPED, true, err);
-	if (!code)
-		code = step_all(r, step_grant, KVP_GRANTED, true, err);
-	if (!code)
-		code = step_all(r, step_check, KVP_CHECKED, check, err);
-	if (!code)
-		code = step_all(r, step_headroom, KVP_PUBLISHED, false, err);
+	for (i = 0; i < STEPS && !code; i++)
+		if (check || steps[i].state != KVP_CHECKED)
+			code = run_step(r, &steps[i], err);
 	if (!code)
 		code = publish(r, err);
 	for (i = 0; i < r->nranks && !code && r->published; i++)
