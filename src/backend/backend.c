@@ -28,6 +28,16 @@ int backend_unsupported(const struct kvp_backend *b, const char *call,
 			     call, b->name, what);
 }
 
+void backend_wrap(struct kvp_backend *wrapper, const struct kvp_backend *inner,
+		  const struct kvp_backend *verbs)
+{
+	*wrapper = *inner;
+	wrapper->device = verbs->device;
+	wrapper->mapping = verbs->mapping;
+	wrapper->pool = verbs->pool;
+	wrapper->close = verbs->close;
+}
+
 /* --- the list of verbs --- */
 
 #define VERB_NUMBER(op, ...) NUMBER_##op,

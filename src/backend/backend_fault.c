@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "backend/backend_util.h"
 #include "backend/verbs.def"
 
 struct fault_backend {
@@ -59,7 +60,12 @@ static void fault_close(struct kvp_backend *b)
 	free(b);
 }
 
-#define FAULT_SLOT(op, table, verb, ...) f->base.table.verb = fault_##verb;
+#define FAULT_SLOT(op, table, verb, ...) .table.verb = fault_##verb,
+
+static const struct kvp_backend fault_backend = {
+	BACKEND_VERBS(FAULT_SLOT)
+	.close = fault_close,
+};
 
 int kvp_backend_fault(struct kvp_backend **b, struct kvp_backend *inner_b,
 		      struct kvp_fault *fault, struct kvp_error *err)
@@ -69,10 +75,7 @@ int kvp_backend_fault(struct kvp_backend **b, struct kvp_backend *inner_b,
 	*b = NULL;
 	if (!f)
 		return kvp_error_nomem(err);
-	/* Looks like the one it wraps. */
-	f->base = *inner_b;
-	BACKEND_VERBS(FAULT_SLOT)
-	f->base.close = fault_close;
+	backend_wrap(&f->base, inner_b, &fault_backend);
 	f->inner = inner_b;
 	f->fault = fault;
 	*b = &f->base;

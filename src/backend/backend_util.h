@@ -1,6 +1,6 @@
 /*
- * What backends share: the four-byte pattern of fill and match, and the
- * answer of a verb that a backend does not have.
+ * What backends share: the four-byte pattern of fill and match, the answer of
+ * a verb that a backend does not have, and what a wrapper looks like.
  *
  * The byte of a pattern at address x is byte x % 4, little end first, on
  * every machine.
@@ -44,5 +44,9 @@ uint64_t backend_pattern_same(const void *from, uint64_t address,
 /* KVP_EDRIVER: "create: the host backend has no fabric handles". */
 int backend_unsupported(const struct kvp_backend *b, const char *call,
 			const char *what, struct kvp_error *err);
+
+/* A wrapper has verbs of its own and otherwise looks like what it wraps. */
+void backend_wrap(struct kvp_backend *wrapper, const struct kvp_backend *inner,
+		  const struct kvp_backend *verbs);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "backend/backend_watch.h"
 
+#include "backend/backend_util.h"
 #include "backend/verbs.def"
 
 static struct backend_watch *watch_of(struct kvp_backend *b)
@@ -46,14 +47,20 @@ static int end(struct backend_watch *w, struct watch_call call)
 			.address = address_, .bytes = bytes_,		\
 			.entries = entries_ });				\
 	}
-#define WATCH_SLOT(op, table, verb, ...) w->base.table.verb = watch_##verb;
+#define WATCH_SLOT(op, table, verb, ...) .table.verb = watch_##verb,
 
 BACKEND_VERBS(WATCH_VERB)
 
+/* The one that is wrapped stays open. */
 static void watch_close(struct kvp_backend *b)
 {
 	(void)b;
 }
+
+static const struct kvp_backend watch_backend = {
+	BACKEND_VERBS(WATCH_SLOT)
+	.close = watch_close,
+};
 
 void backend_watch_init(struct backend_watch *w, struct kvp_backend *inner,
 			const struct watch_hooks *hooks, void *cookie)
@@ -61,8 +68,5 @@ void backend_watch_init(struct backend_watch *w, struct kvp_backend *inner,
 	*w = (struct backend_watch){
 		.inner = inner, .hooks = hooks, .cookie = cookie,
 	};
-	/* Looks like the one it wraps. */
-	w->base = *inner;
-	BACKEND_VERBS(WATCH_SLOT)
-	w->base.close = watch_close;
+	backend_wrap(&w->base, inner, &watch_backend);
 }
