@@ -32,7 +32,7 @@ $(B)/fake/libcuda.so.1: $(call obj,$(FAKE_SRC)) tests/fake/libcuda.map
 	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) -Wl,-soname,libcuda.so.1 \
 	  -Wl,--version-script,tests/fake/libcuda.map -o $@ $(filter %.o,$^)
 $(call obj,$(FAKE_SRC)): CPP += $(CUDA_CPP)
-$(UNIT): $(call obj,$(call in,tests/unit)) $(TEST_OBJ) $(LIB)
+$(UNIT): $(call obj,$(call in,tests/unit tests/unit/*)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
 $(PROGRAMS) $(THREAD) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # What tests have to cover is read off the public headers, so that nothing
 # new escapes: every member of the geometry's and the plan's structs stands
-# in tests/unit/test_fingerprint.c, and every function that takes a plan is
-# called in tests/fault/wild_plans.c.
+# in tests/unit/model/test_fingerprint.c, and every function that takes a plan
+# is called in tests/fault/wild_plans.c.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -10,11 +10,11 @@ trap 'rm -rf "$dir"' EXIT
 ctags -x --c-kinds=m --_xformat='%{scope}, %N' include/kvplan/geometry.h \
 	include/kvplan/plan.h include/kvplan/span.h | sort -u >"$dir/members"
 sed -n 's/^FIELD(\(kvp_[a-z_]*, [a-z_]*\),.*/\1/p' \
-	tests/unit/test_fingerprint.c | sort -u >"$dir/tested"
+	tests/unit/model/test_fingerprint.c | sort -u >"$dir/tested"
 [ -s "$dir/members" ] || { echo 'fields: ctags found no member' >&2; exit 1; }
 diff "$dir/members" "$dir/tested" >&2 || {
 	echo 'fields: members in the headers (<) and FIELD rows of' \
-		'tests/unit/test_fingerprint.c (>) differ' >&2
+		'tests/unit/model/test_fingerprint.c (>) differ' >&2
 	exit 1
 }
 
