@@ -26,6 +26,8 @@ Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@';)
 
 LDLIBS  ?= -ldl
+# As many jobs as processors, unless -j says another number.
+MAKEFLAGS += $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc))
 # The CUDA Toolkit's headers, types only: libcuda.so.1 is looked up at run
 # time.  Without them everything but --gpus is built.
 CUDA_DIRS := $(CUDA_HOME) /usr/local/cuda /usr .cuda

@@ -1,5 +1,7 @@
 # The tests.  Every program and script prints what failed and closes with
-# "N passed, N failed, N skipped"; tests/run.sh adds the lines up.
+# "N passed, N failed, N skipped".  Each is a target of its own, so that make
+# runs them side by side; tests/run.sh keeps what one prints in $(B)/log,
+# tests/sum.sh adds up.
 
 TEST_OBJ = $(call obj,$(filter-out $(FAKE_SRC),$(call in,tests/fake)))
 # The stand-in driver, found by LD_LIBRARY_PATH=$(B)/fake.
@@ -15,10 +17,34 @@ GPU      := $(patsubst %.c,$(B)/%,$(call in,tests/gpu))
 BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
+# Names of tests: unit/ROOM/SUITE, as the program's path, as the script's
+# folder.  Those that take long come first, so that none is waited for alone.
+LONG     := cli realize import
+SUITE_TESTS   := $(patsubst tests/unit/%.c,unit/%,$(subst /test_,/,$(call in,tests/unit/*)))
+PROGRAM_TESTS := $(patsubst $(B)/tests/%,%,$(PROGRAMS) $(FUZZERS))
+SCRIPT_TESTS  := $(patsubst tests/%/run.sh,%,$(SCRIPTS))
+TESTS    := $(filter $(LONG),$(SCRIPT_TESTS)) $(PROGRAM_TESTS) $(filter-out $(LONG),$(SCRIPT_TESTS)) $(SUITE_TESTS)
+# make test T=realize: those with "realize" in their names; several words are
+# several parts of names.
+CHOSEN   := $(if $(T),$(sort $(foreach t,$(T),$(foreach n,$(TESTS),$(if $(findstring $(t),$(n)),$(n))))),$(TESTS))
+LOGS     := $(CHOSEN:%=$(B)/log/%.log)
+GATES    := headers layers symbols fields sizes man
+
 .PHONY: unit thread gpu
-test: all $(FAKE) $(UNIT) $(THREAD) $(SIGNAL) $(PROGRAMS) $(FUZZERS) $(GPU) headers layers symbols fields sizes man   ## everything that needs no GPU
-	$(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $(UNIT) $(PROGRAMS) $(FUZZERS) $(SCRIPTS)
-unit: $(UNIT)                   ## the unit tests alone
+test: $(if $(T),,all $(GPU) $(GATES)) $(LOGS)   ## everything that needs no GPU; T=NAME: tests with NAME in their names
+	$(Q)$(if $(LOGS),,echo 'no test has $(T) in its name' >&2; exit 1)
+	$(Q)sh tests/sum.sh $(LOGS)
+RUN_TEST  = $(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $@
+# A sanitizer sees everything in one process.
+$(SUITE_TESTS:%=$(B)/log/%.log): $(UNIT) FORCE
+	$(RUN_TEST) env $(if $(SAN),CK_FORK=no )CK_RUN_SUITE=$(basename $(notdir $@)) $(UNIT)
+$(PROGRAM_TESTS:%=$(B)/log/%.log): $(B)/log/%.log: $(B)/tests/% $(FAKE) FORCE
+	$(RUN_TEST) $<
+$(SCRIPT_TESTS:%=$(B)/log/%.log): $(B)/log/%.log: tests/%/run.sh all $(FAKE) FORCE
+	$(RUN_TEST) sh $<
+$(B)/log/signal.log: $(SIGNAL)
+$(B)/log/thread.log: $(THREAD)
+unit: $(UNIT)                   ## the unit tests alone, one after the other
 	$(Q)$(UNIT)
 thread: $(FAKE) $(THREAD)       ## eight threads over the library; make SAN=thread thread looks for races
 	$(Q)B=$(B) sh tests/thread/run.sh
@@ -32,6 +58,13 @@ $(B)/fake/libcuda.so.1: $(call obj,$(FAKE_SRC)) tests/fake/libcuda.map
 	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) -Wl,-soname,libcuda.so.1 \
 	  -Wl,--version-script,tests/fake/libcuda.map -o $@ $(filter %.o,$^)
 $(call obj,$(FAKE_SRC)): CPP += $(CUDA_CPP)
+# Made anew whenever it would differ, that is with a new suite.
+$(B)/tests/unit/suites.def: FORCE
+	@mkdir -p $(@D)
+	@printf 'SUITE(%s)\n' $(notdir $(SUITE_TESTS)) > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(call obj,$(call in,tests/unit tests/unit/*)): CPP += -I$(B)
+$(call obj,$(call in,tests/unit tests/unit/*)): | $(B)/tests/unit/suites.def
 $(UNIT): $(call obj,$(call in,tests/unit tests/unit/*)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
 $(PROGRAMS) $(THREAD) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)

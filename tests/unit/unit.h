@@ -12,40 +12,13 @@
 
 #include <kvplan/kvplan.h>
 
-Suite *u64_suite(void);
-Suite *error_suite(void);
-Suite *strbuf_suite(void);
-Suite *file_suite(void);
-Suite *json_suite(void);
-Suite *json_at_suite(void);
-Suite *number_suite(void);
-Suite *geometry_suite(void);
-Suite *geometry_error_suite(void);
-Suite *base_chunks_suite(void);
-Suite *compare_suite(void);
-Suite *plan_suite(void);
-Suite *pack_suite(void);
-Suite *layout_suite(void);
-Suite *verify_suite(void);
-Suite *fingerprint_suite(void);
-Suite *alias_check_suite(void);
-Suite *backend_host_suite(void);
-Suite *host_pool_suite(void);
-Suite *backend_fault_suite(void);
-Suite *owners_suite(void);
-Suite *limits_suite(void);
-Suite *probe_suite(void);
-Suite *realize_suite(void);
-Suite *obstacles_suite(void);
-Suite *addresses_suite(void);
-Suite *card_suite(void);
-Suite *alloc_cache_suite(void);
-Suite *decode_suite(void);
-Suite *headroom_suite(void);
-Suite *bytes_suite(void);
-Suite *unsized_suite(void);
-Suite *size_suite(void);
-Suite *size_random_suite(void);
+/*
+ * SUITE(name) for every tests/unit/ROOM/test_NAME.c.  A suite is called as
+ * its file is: name_suite() makes it, and suite_create("name").
+ */
+#define SUITE(name) Suite *name##_suite(void);
+#include "tests/unit/suites.def"
+#undef SUITE
 
 /* The text with double quotes for single ones; free() it. */
 char *json(const char *text);

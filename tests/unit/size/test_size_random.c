@@ -406,7 +406,7 @@ END_TEST
 
 Suite *size_random_suite(void)
 {
-	Suite *s = suite_create("size, random");
+	Suite *s = suite_create("size_random");
 	TCase *t = tcase_create("size, random");
 
 	tcase_add_test(t, a_sizing_is_the_most_that_fits);
