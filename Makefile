@@ -4,6 +4,8 @@ empty   :=
 space   := $(empty) $(empty)
 PREFIX  ?= /usr/local
 DESTDIR ?=
+# CC, CPPFLAGS, CFLAGS, LDFLAGS, LDLIBS and AR are yours: what you set is added
+# to what kvplan needs.
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
 SOVERSION := 0
@@ -17,15 +19,17 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wswitch-enum -Wundef $(if $(STRICT),-Werror)
 # Sections, so that kvcheck leaves out of base and model what it does not call.
 SECTIONS := -ffunction-sections -fdata-sections
-HARDEN := -fPIC -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+# Without optimization glibc warns of it.
+FORTIFY := $(if $(SAN)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(filter -O%,$(filter-out -O0,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDEN := -fPIC -fstack-protector-strong $(FORTIFY)
 HARDEN_LINK := -Wl,-z,relro,-z,now -Wl,-z,noexecstack
-CPP     := -Iinclude -Isrc -D_XOPEN_SOURCE=700 -DKVP_VERSION='"$(VERSION)"'
-COMPILE  = $(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) $(SANFLAGS) -MMD -MP -c -o $@ $<
-LINK     = $(CC) -pie $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+KVP_CPPFLAGS := -Iinclude -Isrc -D_XOPEN_SOURCE=700 -DKVP_VERSION='"$(VERSION)"'
+COMPILE  = $(CC) -std=c11 $(KVP_CPPFLAGS) $(CPPFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) $(SANFLAGS) -MMD -MP -c -o $@ $<
+LINK     = $(CC) -pie $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(KVP_LDLIBS) $(LDLIBS)
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@';)
 
-LDLIBS  ?= -ldl
+KVP_LDLIBS := -ldl
 # As many jobs as processors, unless -j says another number.
 MAKEFLAGS += $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc))
 # The CUDA Toolkit's headers, types only: libcuda.so.1 is looked up at run
@@ -45,19 +49,21 @@ SO      := $(B)/libkvplan.so.$(SOVERSION)
 MAP     := src/libkvplan.map
 MAN     := $(sort $(wildcard man/*))
 
-.PHONY: FORCE all deps demo test bench headers layers symbols fields sizes man install uninstall clean help
+.PHONY: FORCE all deps deps-test demo test bench headers layers symbols fields sizes man install uninstall clean help
 .DELETE_ON_ERROR:
 all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
 ifeq ($(CUDA_INC),)
 	@echo '  --gpus IS NOT BUILT: no cuda.h in $(CUDA_DIRS:%=%/include); "make deps" fetches it'
 endif
 
-deps:                           ## install the Debian packages kvplan needs
-	$(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
-	  gcc clang libclang-rt-dev libc6-dev pkg-config check mandoc jq \
-	  universal-ctags git'
+apt_install = $(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(1)'
+deps:                           ## install the Debian packages that "make demo" needs
+	$(call apt_install,gcc libc6-dev)
 	$(Q)$(if $(CUDA_INC),,sh src/backend/cuda-headers.sh .cuda/include)
+deps-test: deps                 ## and those that "make test" needs
+	$(call apt_install,clang libclang-rt-dev pkg-config check mandoc jq \
+	  universal-ctags git python3)
 
 $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 	$(call say,LD)$(LINK)
@@ -70,7 +76,7 @@ $(LIB): $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
 $(SO): $(call obj,$(LIB_SRC)) $(MAP)
 	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) \
-	  -Wl,-soname,$(notdir $@) -Wl,--version-script,$(MAP) -o $@ $(filter %.o,$^) $(LDLIBS)
+	  -Wl,-soname,$(notdir $@) -Wl,--version-script,$(MAP) -o $@ $(filter %.o,$^) $(KVP_LDLIBS) $(LDLIBS)
 $(B)/libkvplan.so: $(SO)
 	$(Q)ln -sf $(notdir $<) $@
 # Made anew whenever it would differ: PREFIX may be another one now.
@@ -82,7 +88,7 @@ $(B)/kvplan.pc: FORCE
 	  'Libs.private: -ldl' 'Cflags: -I$${prefix}/include' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
-$(B)/src/backend/%.o $(B)/src/probe/%.o: CPP += $(CUDA_CPP)
+$(B)/src/backend/%.o $(B)/src/probe/%.o: KVP_CPPFLAGS += $(CUDA_CPP)
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE)
@@ -97,7 +103,7 @@ demo: all                       ## plan, verify and realize the published layout
 
 headers:                        ## every header compiles alone
 	$(Q)set -e; for h in include/kvplan/*.h $(wildcard src/*/*.h); do \
-	  $(CC) -std=c11 $(CPP) $(CUDA_CPP) $(WARN) -Wno-unused-function -Werror -fsyntax-only -x c $$h; done
+	  $(CC) -std=c11 $(KVP_CPPFLAGS) $(CUDA_CPP) $(CPPFLAGS) $(WARN) -Wno-unused-function -Werror -fsyntax-only -x c $$h; done
 # What the objects of a room may have read (from the .d files, so includes of
 # includes count too), below include/ and src/.  All else is refused, also a
 # header that is new.  The umbrella header is for users.
@@ -155,6 +161,6 @@ uninstall:                      ## remove what install put there
 clean:                          ## remove every build directory
 	rm -rf build build-*
 help:                           ## this list
-	@awk -F':|##' '/^[a-z]+:.*##/ {printf "  make %-10s %s\n", $$1, $$NF}' Makefile tests/tests.mk
+	@awk -F':|##' '/^[a-z-]+:.*##/ {printf "  make %-10s %s\n", $$1, $$NF}' Makefile tests/tests.mk
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -31,7 +31,7 @@ LOGS     := $(CHOSEN:%=$(B)/log/%.log)
 GATES    := headers layers symbols fields sizes man
 
 .PHONY: unit thread gpu
-test: $(if $(T),,all $(GPU) $(GATES)) $(LOGS)   ## everything that needs no GPU; T=NAME: tests with NAME in their names
+test: $(if $(T),,all $(GPU) $(GATES)) $(LOGS)   ## everything that needs no GPU; with T=NAME the tests with NAME in their names
 	$(Q)$(if $(LOGS),,echo 'no test has $(T) in its name' >&2; exit 1)
 	$(Q)sh tests/sum.sh $(LOGS)
 RUN_TEST  = $(Q)B=$(B) CC='$(CC)' SAN='$(SAN)' sh tests/run.sh $@
@@ -55,15 +55,15 @@ bench: all $(FAKE) $(BENCH)             ## speed, against jq in the same run
 
 $(B)/fake/libcuda.so.1: $(call obj,$(FAKE_SRC)) tests/fake/libcuda.map
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) -Wl,-soname,libcuda.so.1 \
+	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 \
 	  -Wl,--version-script,tests/fake/libcuda.map -o $@ $(filter %.o,$^)
-$(call obj,$(FAKE_SRC)): CPP += $(CUDA_CPP)
+$(call obj,$(FAKE_SRC)): KVP_CPPFLAGS += $(CUDA_CPP)
 # Made anew whenever it would differ, that is with a new suite.
 $(B)/tests/unit/suites.def: FORCE
 	@mkdir -p $(@D)
 	@printf 'SUITE(%s)\n' $(notdir $(SUITE_TESTS)) > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(call obj,$(call in,tests/unit tests/unit/*)): CPP += -I$(B)
+$(call obj,$(call in,tests/unit tests/unit/*)): KVP_CPPFLAGS += -I$(B)
 $(call obj,$(call in,tests/unit tests/unit/*)): | $(B)/tests/unit/suites.def
 $(UNIT): $(call obj,$(call in,tests/unit tests/unit/*)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
@@ -77,4 +77,4 @@ $(SIGNAL)_main.o: src/cli/main.c Makefile
 	$(call say,CC)$(COMPILE) -Dmain=kvplan_main -Wno-missing-prototypes
 $(FUZZERS): $(B)/%: $(B)/%.o $(call obj,tests/fuzz/replay.c) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
-$(B)/tests/%.o: CPP += -Itests $(CHECK_CFLAGS)
+$(B)/tests/%.o: KVP_CPPFLAGS += -Itests $(CHECK_CFLAGS)
