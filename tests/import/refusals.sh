@@ -82,8 +82,8 @@ says "DCP of a hybrid" "vLLM v0.19 refuses DCP"
 # --- pipeline stages ---
 
 import "stage 1" 0 --tp=1 --stage=1/4 "$(config kimi-linear-48b-a3b)"
-same "stage 1" '[1,13025280,"kimi-linear-48b-a3b-tp1-stage1of4"]' \
-	"$(jq -c '[.planes[0].count, .row_bytes, .name]' "$tmp/out")"
+query "stage 1" '[1,13025280,"kimi-linear-48b-a3b-tp1-stage1of4"]' \
+	"$tmp/out" '[.planes[0].count, .row_bytes, .name]'
 says "stage 1" "layers 0 to 6, as vLLM splits them; SGLang gives"
 sum=0
 for stage in 1 2 3 4; do
@@ -99,8 +99,8 @@ import "layers of each stage" 0 --tp=1 --stage=2/3,24 \
 says "layers of each stage" "layers 3 to 26, by the numbers said"
 import "a stage without rows" 0 --tp=1 --stage=2/3,1,23 \
 	--execution-rows=8 --snapshot-rows=4 "$(config kimi-linear-48b-a3b)"
-same "a stage without rows" '[0,0,null,1]' "$(jq -c '[.execution_rows,
-	.snapshot_rows, .row_bytes, .planes[0].count]' "$tmp/out")"
+query "a stage without rows" '[0,0,null,1]' "$tmp/out" '[.execution_rows,
+	.snapshot_rows, .row_bytes, .planes[0].count]'
 import "a stage without planes" 1 --tp=1 --stage=1/3,1,23 -o "$tmp/new" \
 	"$(config kimi-linear-48b-a3b)"
 says "a stage without planes" "stage 1 of 3, layers 0 to 2, has no plane" \
@@ -109,11 +109,11 @@ says "a stage without planes" "stage 1 of 3, layers 0 to 2, has no plane" \
 [ ! -e "$tmp/new" ] && pass || fail "a stage without planes: wrote a file"
 import "MTP layers are the last stage's" 0 --tp=1 --stage=4/4 --mtp \
 	"$(config deepseek-v3)"
-same "MTP layers are the last stage's" 16 "$(jq .planes[0].count "$tmp/out")"
+query "MTP layers are the last stage's" 16 "$tmp/out" .planes[0].count
 import "MTP layers are not an earlier stage's" 0 --tp=1 --stage=1/4 --mtp \
 	"$(config deepseek-v3)"
-same "MTP layers are not an earlier stage's" 15 \
-	"$(jq .planes[0].count "$tmp/out")"
+query "MTP layers are not an earlier stage's" 15 \
+	"$tmp/out" .planes[0].count
 for stage in 0/4 5/4 1/0 /4 1 1/ 1/4x 1/2,x a/b 1/1000000000000 1/20,8 \
 	1/27,0 28/28; do
 	import "--stage=$stage" 2 --tp=1 --stage=$stage \

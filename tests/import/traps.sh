@@ -22,7 +22,7 @@ changed()
 	shift 5
 	import "$trap_name" 0 --tp=1 --page-tokens=16 "$@" \
 		"$tmp/changed.json"
-	same "$trap_name" "$expected" "$(jq -c "$query" "$tmp/out")"
+	query "$trap_name" "$expected" "$tmp/out" "$query"
 }
 
 bf16="--kv-dtype=bf16 --conv-dtype=bf16 --state-dtype=bf16"
@@ -113,41 +113,41 @@ unchanged "a null window slides nothing" llama-3.1-70b \
 
 import "V4: 44 entries for 43 layers" 0 --tp=1 --kv-dtype=fp8 \
 	"$(config deepseek-v4-flash)"
-same "V4: 44 entries for 43 layers" '[21,21,20]' \
-	"$(jq -c '[.planes[].count]' "$tmp/out")"
+query "V4: 44 entries for 43 layers" '[21,21,20]' \
+	"$tmp/out" '[.planes[].count]'
 import "V4: its MTP layer keeps a window alone" 0 --tp=1 --kv-dtype=fp8 \
 	--mtp "$(config deepseek-v4-flash)"
-same "V4: its MTP layer keeps a window alone" '[21,21,20]' \
-	"$(jq -c '[.planes[].count]' "$tmp/out")"
+query "V4: its MTP layer keeps a window alone" '[21,21,20]' \
+	"$tmp/out" '[.planes[].count]'
 says "V4: its MTP layer keeps a window alone" \
 	"3 of ratio 0, a window alone: 0-1,43"
 for mtp in "" --mtp=0; do
 	import "MTP layers are left out ($mtp)" 0 --tp=1 $mtp \
 		"$(config deepseek-v3)"
-	same "MTP layers are left out ($mtp)" 61 \
-		"$(jq .planes[0].count "$tmp/out")"
+	query "MTP layers are left out ($mtp)" 61 \
+		"$tmp/out" .planes[0].count
 	says "MTP layers are left out ($mtp)" \
 		"MTP: /num_nextn_predict_layers is 1, left out"
 done
 for mtp in --mtp --mtp=1; do
 	import "MTP layers when asked for ($mtp)" 0 --tp=1 $mtp \
 		"$(config deepseek-v3.2)"
-	same "MTP layers when asked for ($mtp)" '[62,62]' \
-		"$(jq -c '[.planes[].count]' "$tmp/out")"
+	query "MTP layers when asked for ($mtp)" '[62,62]' \
+		"$tmp/out" '[.planes[].count]'
 done
 import "MTP of Qwen3.5" 0 --tp=1 --mtp "$(config qwen3.5-27b)"
-same "MTP of Qwen3.5" '[17,153944064]' \
-	"$(jq -c '[.planes[0].count, .row_bytes]' "$tmp/out")"
+query "MTP of Qwen3.5" '[17,153944064]' \
+	"$tmp/out" '[.planes[0].count, .row_bytes]'
 for key in '.mtp_hybrid_override_pattern = "*E"' \
 	'.mtp_layers_block_type = ["attention", "moe"]'; do
 	change nemotron-h-8b ".num_nextn_predict_layers = 1 | $key"
 	import "MTP of Nemotron-H" 0 --tp=1 --state-dtype=fp16 \
 		"$tmp/changed.json"
-	same "MTP of Nemotron-H: left out" 4 \
-		"$(jq .planes[0].count "$tmp/out")"
+	query "MTP of Nemotron-H: left out" 4 \
+		"$tmp/out" .planes[0].count
 	import "MTP of Nemotron-H" 0 --tp=1 --state-dtype=fp16 --mtp \
 		"$tmp/changed.json"
-	same "MTP of Nemotron-H" 5 "$(jq .planes[0].count "$tmp/out")"
+	query "MTP of Nemotron-H" 5 "$tmp/out" .planes[0].count
 done
 for both in '.mtp_layers_block_type = ["attention", "moe"]' \
 	'.mtp_layers_block_type = ["full_attention", "mlp"]'; do
@@ -155,8 +155,8 @@ for both in '.mtp_layers_block_type = ["attention", "moe"]' \
 		.mtp_hybrid_override_pattern = \"*E\" | $both"
 	import "MTP steps in both spellings" 0 --tp=1 --state-dtype=fp16 \
 		--mtp "$tmp/changed.json"
-	same "MTP steps in both spellings" 5 \
-		"$(jq .planes[0].count "$tmp/out")"
+	query "MTP steps in both spellings" 5 \
+		"$tmp/out" .planes[0].count
 done
 changed "more than one MTP layer, of more than two steps" nemotron-h-8b \
 	'.num_nextn_predict_layers = 2 | .mtp_hybrid_override_pattern = "*E*"' \
@@ -182,8 +182,8 @@ says "no num_hidden_layers: Nemotron-3-Ultra" \
 sed 's/Infinity/-Infinity, NaN/' "$(config bamba-9b)" >"$tmp/changed.json"
 import "bare Infinity where it does not matter" 0 --tp=1 $bf16 \
 	"$tmp/changed.json"
-same "bare Infinity where it does not matter" 62287360 \
-	"$(jq .row_bytes "$tmp/out")"
+query "bare Infinity where it does not matter" 62287360 \
+	"$tmp/out" .row_bytes
 for word in Infinity -Infinity NaN 1e+308; do
 	sed "s/\"mamba_d_state\": 128/\"mamba_d_state\": $word/" \
 		"$(config bamba-9b)" >"$tmp/changed.json"
@@ -340,8 +340,8 @@ changed "a group for each rank: Falcon-H1" falcon-h1-34b . .row_bytes \
 change granite-4.0-h-micro '.layer_types |= map("attention")'
 import "mamba_* keys make no hybrid: Granite" 0 --tp=1 --kv-dtype=bf16 \
 	"$tmp/changed.json"
-same "mamba_* keys make no hybrid: Granite" '[0,null,40]' "$(jq -c \
-	'[.execution_rows, .row_bytes, .planes[0].count]' "$tmp/out")"
+query "mamba_* keys make no hybrid: Granite" '[0,null,40]' \
+	"$tmp/out" '[.execution_rows, .row_bytes, .planes[0].count]'
 for indices in '= null' '= []' '|= empty'; do
 	change bamba-9b "if \"$indices\" == \"|= empty\" then
 		del(.attn_layer_indices) else
@@ -460,8 +460,8 @@ import "a page that is large enough" 0 --tp=1 --page-tokens=784 \
 grep -q "page tokens in vLLM" "$tmp/err" && fail "raised: 784 to 784" || pass
 import "the name" 0 --tp=1 --kv-dtype=fp8 --mtp --spec-tokens=2 \
 	"$(config qwen3.5-27b)"
-same "the name" qwen3.5-27b-tp1-fp8-mtp-spec2 "$(jq -r .name "$tmp/out")"
-same "rows for speculative tokens" 768 "$(jq .execution_rows "$tmp/out")"
+query "the name" '"qwen3.5-27b-tp1-fp8-mtp-spec2"' "$tmp/out" .name
+query "rows for speculative tokens" 768 "$tmp/out" .execution_rows
 says "rows for speculative tokens" "3 for each of 256 sequences"
 import "rows for speculative tokens, said" 0 --tp=1 --spec-tokens=2 \
 	--execution-rows=96 "$(config qwen3.5-27b)"

@@ -40,15 +40,9 @@ nothing_left()
 # plan NAME MERGE GEOMETRY [JQ-CHANGE]: $tmp/NAME.json
 plan()
 {
-	jq "${4:-.}" "$3" | "$kvplan" plan -q --merge="$2" - \
+	changed "$3" "${4:-}" | "$kvplan" plan -q --merge="$2" - \
 		>"$tmp/$1.json" 2>"$tmp/err"
 	[ -s "$tmp/$1.json" ] || fail "plan $1: $(cat "$tmp/err")"
-}
-
-# query WHAT EXPECTED FILE JQ
-query()
-{
-	same "$1" "$2" "$(jq -c "$4" "$3" 2>&1)"
 }
 
 # --- a capacity file ---
@@ -795,5 +789,4 @@ else
 	skipped=$((skipped + 1))
 fi
 signals
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+close

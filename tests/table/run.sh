@@ -54,7 +54,7 @@ hides()
 # plan NAME MERGE GEOMETRY [JQ-CHANGE]: $tmp/NAME.json
 plan()
 {
-	jq "${4:-.}" "$3" | "$kvplan" plan -q --merge="$2" - \
+	changed "$3" "${4:-}" | "$kvplan" plan -q --merge="$2" - \
 		>"$tmp/$1.json" 2>"$tmp/planned" ||
 		fail "plan $1: $(cat "$tmp/planned")"
 }
