@@ -10,15 +10,13 @@ thousands() {
 }
 for file in layouts/*.json; do
 	for mode in none row span; do
-		kvplan plan -q --merge="$mode" "$file" 2>/dev/null |
-			jq '.geometry.pages, .summary.kv_tokens,
-			    .geometry.snapshot_rows, .summary.chunks,
-			    (.summary.entries.per_node | max)' >"$TMP/$mode"
-	done
+		kvplan plan -q --merge="$mode" "$file" 2>/dev/null
+	done | jq -s '(.[0] | .geometry.pages, .summary.kv_tokens,
+		       .geometry.snapshot_rows),
+		      (.[] | .summary.chunks),
+		      (.[:2][] | .summary.entries.per_node | max)' >"$TMP/figures"
 	printf '%s' "${file#layouts/}"
-	(sed -n 1,3p "$TMP/none"
-	 for mode in none row span; do sed -n 4p "$TMP/$mode"; done
-	 for mode in none row; do sed -n 5p "$TMP/$mode"; done) | thousands
+	thousands <"$TMP/figures"
 	echo
 done | sort >"$TMP/computed"
 # The column "rows that fit" is the sixth; rows-too-many has that message.

@@ -3,8 +3,9 @@
 # more only where rounding up left room for them, the rows asked for, and a
 # plan that is verified.
 for file in layouts/*.json; do
-	rows=$(jq .snapshot_rows "$file")
-	pages=$(jq .pages "$file")
+	# shellcheck disable=SC2046
+	set -- $(jq '.pages, .snapshot_rows' "$file")
+	pages=$1 rows=$2
 	used=$(kvplan size --json --pages="$pages" --snapshots="$rows" \
 		"$file" 2>/dev/null | jq '.[].used_bytes')
 	kvplan size --free="$used" --snapshots="$rows" -o "$TMP/sized.json" \

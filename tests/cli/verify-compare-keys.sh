@@ -6,13 +6,7 @@ jq '. + {
 } | .planes[2].address = 549755813888' layouts/example.json >"$TMP/geometry"
 kvplan plan -q -o "$TMP/plan" "$TMP/geometry"
 run kvplan verify --geometry="$TMP/geometry" "$TMP/plan"
-while read -r edit; do
-	jq "$edit" "$TMP/geometry" >"$TMP/other"
-	echo "$edit"
-	kvplan verify --geometry="$TMP/other" "$TMP/plan" >"$TMP/out"
-	echo "  exit $?"
-	sed -n 's/^error: geometry: /  /p' "$TMP/out"
-done <<'END'
+cat >"$TMP/edits" <<'END'
 .name = "other"
 .granularity = 4194304
 .tile_granules = 2
@@ -51,6 +45,16 @@ del(.arena_address)
 .headroom.cap_bytes = null
 del(.headroom)
 END
+awk '{ print "edit" NR, $0 }' "$TMP/edits" | edited "$TMP/geometry"
+n=0
+while read -r edit; do
+	n=$((n + 1))
+	echo "$edit"
+	mv "$TMP/edit$n" "$TMP/other"
+	kvplan verify --geometry="$TMP/other" "$TMP/plan" >"$TMP/out"
+	echo "  exit $?"
+	sed -n 's/^error: geometry: /  /p' "$TMP/out"
+done <"$TMP/edits"
 # Recorded chunks.
 small >"$TMP/geometry"
 kvplan plan -q --merge=none "$TMP/geometry" |
