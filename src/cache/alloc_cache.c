@@ -1,6 +1,6 @@
 /*
  * The allocation cache: its operations, its cap and its counters.  Where the
- * blocks are is alloc_block.c's business, what the cap is that of the policy.
+ * blocks are is cache_blocks.c's business, what the cap is that of the policy.
  *
  * Caching turned off is a cap of 0 in force, whatever the cap is: nothing is
  * kept but pinned blocks and those that the backend would not take.
@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
-#include "cache/alloc_block.h"
+#include "cache/cache_blocks.h"
 
 /* Looking at every block takes time; tests have fewer. */
 #define SOUND_MAX 4096

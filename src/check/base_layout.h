@@ -12,7 +12,7 @@
 
 #include <kvplan/plan.h>
 
-#include "check/keys.h"
+#include "check/key_list.h"
 
 /* The row of a segment that is one crossing or partial chunk. */
 #define CHECK_FIXED UINT64_MAX

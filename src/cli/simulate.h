@@ -6,7 +6,7 @@
 #ifndef KVPLAN_CLI_SIMULATE_H
 #define KVPLAN_CLI_SIMULATE_H
 
-#include "cache/decode.h"
+#include "cache/decode_workload.h"
 #include "cli/cli.h"
 
 enum simulate_cap { SIMULATE_POLICY, SIMULATE_STATED, SIMULATE_UNBOUNDED,

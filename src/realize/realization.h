@@ -118,7 +118,7 @@ int check_verdict(const struct kvp_plan *plan,
 /* May it begin?  Reads, touches nothing. */
 int preflight(struct kvp_realization *r, struct kvp_error *err);
 
-/* demand.c: what a rank needs, counted for the ranks realized here. */
+/* requirements.c: what a rank needs, counted for the ranks realized here. */
 uint64_t demand_chunk_entries(const struct kvp_realization *r,
 			      const struct rank *k);
 uint64_t demand_bytes(const struct kvp_realization *r);
@@ -157,7 +157,7 @@ int context_other(struct kvp_realization *r, const struct rank *k,
 		  const char *what, int code, struct kvp_error *err);
 
 /*
- * recorded.c: KVP_EREFUSED where the recorded addresses are not those of
+ * recorded_addresses.c: KVP_EREFUSED where the recorded addresses are not those of
  * the plan's ranks; after that the address a plane or an arena has to have,
  * 0 for any.
  */

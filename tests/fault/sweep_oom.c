@@ -21,7 +21,7 @@
 #include <kvplan/kvplan.h>
 
 #include "base/file.h"
-#include "cache/decode.h"
+#include "cache/decode_workload.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \

@@ -13,7 +13,7 @@
 
 #include <kvplan/kvplan.h>
 
-#include "cache/decode.h"
+#include "cache/decode_workload.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GRANULE (2 * MIB)

@@ -22,7 +22,7 @@
 
 #include <kvplan/kvplan.h>
 
-#include "cache/decode.h"
+#include "cache/decode_workload.h"
 
 #define THREADS 8
 /* Publishing needs many rounds to meet another thread in the middle of it. */
@@ -304,7 +304,7 @@ static void go_faulty(struct worker *w, struct kvp_backend *inner)
 	kvp_backend_close(b);
 }
 
-/* --- alloc_cache.h, decode.h --- */
+/* --- alloc_cache.h, decode_workload.h --- */
 
 static void report(void *cookie, const struct kvp_alloc_cache_counters *now)
 {

@@ -6,7 +6,7 @@
 
 #include <kvplan/geometry.h>
 
-#include "cache/decode.h"
+#include "cache/decode_workload.h"
 #include "unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -97,7 +97,7 @@ static void run(const struct kvp_decode *decode, kvp_decode_row_fn *row,
 	ck_assert_int_eq(err.code, KVP_OK);
 }
 
-/* The rule of decode.h, worked out anew. */
+/* The rule of decode_workload.h, worked out anew. */
 static uint64_t tensor(const struct kvp_decode *d, uint64_t step, uint64_t i)
 {
 	uint64_t growth = d->growth_bytes ? d->growth_bytes : 16 * d->sizes;

@@ -3,8 +3,8 @@
  * orders, it orders through this.  Sorting is a merge sort, so hostile input
  * costs no more than any other, and input in order costs one look.
  */
-#ifndef KVPLAN_CHECK_KEYS_H
-#define KVPLAN_CHECK_KEYS_H
+#ifndef KVPLAN_CHECK_KEY_LIST_H
+#define KVPLAN_CHECK_KEY_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,8 +27,8 @@
  * Every step asks for live_growth_bytes more, as the last thing it does, and
  * keeps them too: free memory shrinks.
  */
-#ifndef KVPLAN_CACHE_DECODE_H
-#define KVPLAN_CACHE_DECODE_H
+#ifndef KVPLAN_CACHE_DECODE_WORKLOAD_H
+#define KVPLAN_CACHE_DECODE_WORKLOAD_H
 
 #include <kvplan/alloc_cache.h>
 

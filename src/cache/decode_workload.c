@@ -2,7 +2,7 @@
  * The decode workload: what an engine's temporaries ask of an allocation
  * cache, and what that leaves behind.  Knows no policy and no card.
  */
-#include "cache/decode.h"
+#include "cache/decode_workload.h"
 
 #include <assert.h>
 #include <inttypes.h>

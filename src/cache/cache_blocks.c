@@ -2,7 +2,7 @@
  * The books of an allocation cache: a table by address, a tree of sizes, and
  * lists in the order of filing.
  */
-#include "cache/alloc_block.h"
+#include "cache/cache_blocks.h"
 
 #include <assert.h>
 #include <search.h>

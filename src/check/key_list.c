@@ -2,7 +2,7 @@
  * Keys: a list that grows and a merge sort.  Knows nothing of what the keys
  * mean.
  */
-#include "check/keys.h"
+#include "check/key_list.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  * Finding by address takes constant time, by size O(log sizes), the rest
  * constant time, but that the table of addresses doubles now and then.
  */
-#ifndef KVPLAN_CACHE_ALLOC_BLOCK_H
-#define KVPLAN_CACHE_ALLOC_BLOCK_H
+#ifndef KVPLAN_CACHE_CACHE_BLOCKS_H
+#define KVPLAN_CACHE_CACHE_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
