@@ -31,9 +31,10 @@ struct check {
 	uint32_t *piece_first;	/* [nchunks] */
 	uint32_t *piece_count;	/* [nchunks] */
 
-	struct kvp_summary truth;
-	uint64_t limit;		/* what rule entry-limit judges by: truth.limit
-				   unless the caller knows the node */
+	struct kvp_summary expected;	/* what the plan has to state */
+	uint64_t limit;		/* what rule entry-limit judges by: that of
+				   `expected` unless the caller knows the
+				   node */
 
 	/* Findings so far, and the rule that reports now. */
 	struct kvp_finding *findings;
@@ -60,8 +61,11 @@ void check_report_limit(struct check *c, enum kvp_place place, uint64_t index,
  */
 int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err);
 
-/* Readers and c->truth, worked out from the geometry and the chunk list. */
-int check_truth_make(struct check *c, struct kvp_error *err);
+/*
+ * expected_summary.c: c->readers and c->expected from the geometry and the
+ * chunk list.  Errors: KVP_ELIMIT, KVP_ENOMEM.
+ */
+int check_make_expected(struct check *c, struct kvp_error *err);
 void check_summary_release(struct kvp_summary *summary);
 
 /* rules_layout.c */

@@ -1,7 +1,7 @@
 /*
- * The true numbers: who reads whom, table entries, tokens, bound.  The
- * geometry's import lists are turned around: imports name whose KV a rank
- * imports, readers name who imports a rank's KV.
+ * The summary that a plan has to state: readers, table entries, tokens,
+ * bound.  Import lists name the ranks that a rank reads; here they are turned
+ * around and name the ranks that read a rank.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -62,32 +62,54 @@ static int find_readers(struct check *c, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* Entries that static storage takes on one node. */
-static uint64_t static_entries(const struct kvp_geometry *g)
+/* Is a static item of `owner` mapped for the GPU of `reader`? */
+static bool is_static_reader(const struct kvp_geometry *g,
+			     enum kvp_static_importers importers,
+			     uint64_t owner, uint64_t reader)
 {
-	uint64_t per_rank = 0;
-	size_t i;
-
-	for (i = 0; i < g->nstatics; i++) {
-		switch (g->statics[i].importers) {
-		case KVP_STATIC_NONE:
-			per_rank += 1;
-			break;
-		case KVP_STATIC_GROUP:
-			per_rank += g->dcp_group_size;
-			break;
-		case KVP_STATIC_ALL:
-			per_rank += g->ranks_per_node;
-			break;
-		}
+	switch (importers) {
+	case KVP_STATIC_NONE:
+		return reader == owner;
+	case KVP_STATIC_GROUP:
+		return reader / g->dcp_group_size == owner / g->dcp_group_size;
+	case KVP_STATIC_ALL:
+		return reader / g->ranks_per_node == owner / g->ranks_per_node;
 	}
-	return per_rank * g->ranks_per_node + g->static_entries;
+	return false;
+}
+
+/*
+ * Entries of static storage on one node, counted one by one: an item has a
+ * mapping for every owner, and a mapping an entry for every reader.  Items
+ * with the same importers have the same readers and are looked at once.
+ */
+static uint64_t count_static_entries(const struct kvp_geometry *g,
+				     uint64_t node)
+{
+	uint64_t first = node * g->ranks_per_node, owner, reader;
+	uint64_t end = first + g->ranks_per_node, items[KVP_STATIC_ALL + 1];
+	uint64_t entries = g->static_entries;
+	size_t i, kind;
+
+	memset(items, 0, sizeof(items));
+	for (i = 0; i < g->nstatics; i++) {
+		assert(g->statics[i].importers <= KVP_STATIC_ALL);
+		items[g->statics[i].importers]++;
+	}
+	for (kind = KVP_STATIC_NONE; kind <= KVP_STATIC_ALL; kind++)
+		for (owner = first; items[kind] && owner < end; owner++)
+			for (reader = first; reader < end; reader++)
+				if (is_static_reader(g,
+					(enum kvp_static_importers)kind,
+					owner, reader))
+					entries += items[kind];
+	return entries;
 }
 
 static int count_entries(struct check *c, struct kvp_error *err)
 {
 	const struct kvp_geometry *g = c->geometry;
-	struct kvp_summary *t = &c->truth;
+	struct kvp_summary *t = &c->expected;
 	size_t r, node;
 
 	t->nper_rank = (size_t)g->ranks;
@@ -97,7 +119,7 @@ static int count_entries(struct check *c, struct kvp_error *err)
 	if (!t->per_rank || !t->per_node)
 		return kvp_error_nomem(err);
 	for (node = 0; node < t->nper_node; node++)
-		t->per_node[node] = static_entries(g);
+		t->per_node[node] = count_static_entries(g, node);
 	for (r = 0; r < t->nper_rank; r++) {
 		t->per_rank[r] = c->plan->nchunks * c->readers[r].count +
 				 c->naliased + (c->base.dedicated > 0);
@@ -108,10 +130,10 @@ static int count_entries(struct check *c, struct kvp_error *err)
 	return KVP_OK;
 }
 
-int check_truth_make(struct check *c, struct kvp_error *err)
+int check_make_expected(struct check *c, struct kvp_error *err)
 {
 	const struct kvp_geometry *g = c->geometry;
-	struct kvp_summary *t = &c->truth;
+	struct kvp_summary *t = &c->expected;
 	int rc;
 
 	t->base_chunks = c->base.nchunks;

@@ -1,6 +1,6 @@
 /*
  * Rules on what a plan states: capacity, access, entries, entry-limit,
- * bound, headroom.  Each compares with c->truth or the geometry.
+ * bound, headroom.  Each compares with c->expected or the geometry.
  */
 #include <assert.h>
 
@@ -17,7 +17,7 @@ static void compare(struct check *c, enum kvp_place place, uint64_t index,
 int check_rule_capacity(struct check *c)
 {
 	compare(c, KVP_AT_PLAN, 0, "kv_tokens is", c->plan->summary.kv_tokens,
-		c->truth.kv_tokens);
+		c->expected.kv_tokens);
 	return KVP_OK;
 }
 
@@ -57,7 +57,7 @@ int check_rule_access(struct check *c)
 
 int check_rule_entries(struct check *c)
 {
-	const struct kvp_summary *s = &c->plan->summary, *t = &c->truth;
+	const struct kvp_summary *s = &c->plan->summary, *t = &c->expected;
 	size_t i;
 
 	compare(c, KVP_AT_PLAN, 0, "states entries of ranks", s->nper_rank,
@@ -78,18 +78,18 @@ int check_rule_entry_limit(struct check *c)
 {
 	size_t i;
 
-	for (i = 0; i < c->truth.nper_node; i++)
-		if (c->truth.per_node[i] > c->limit)
+	for (i = 0; i < c->expected.nper_node; i++)
+		if (c->expected.per_node[i] > c->limit)
 			check_report_limit(c, KVP_AT_NODE, i,
 					   "needs table entries",
-					   c->truth.per_node[i], KVP_AT_MOST,
+					   c->expected.per_node[i], KVP_AT_MOST,
 					   c->limit);
 	return KVP_OK;
 }
 
 int check_rule_bound(struct check *c)
 {
-	const struct kvp_summary *s = &c->plan->summary, *t = &c->truth;
+	const struct kvp_summary *s = &c->plan->summary, *t = &c->expected;
 
 	compare(c, KVP_AT_PLAN, 0, "base_chunks is", s->base_chunks,
 		t->base_chunks);

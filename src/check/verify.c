@@ -242,14 +242,14 @@ static int open_check(struct check *c, const struct kvp_plan *plan,
 	c->piece_count = calloc(n + 1, sizeof(*c->piece_count));
 	if (!c->piece_first || !c->piece_count)
 		return kvp_error_nomem(err);
-	return check_truth_make(c, err);
+	return check_make_expected(c, err);
 }
 
 static void close_check(struct check *c)
 {
 	check_base_release(&c->base);
 	check_order_release(&c->order);
-	check_summary_release(&c->truth);
+	check_summary_release(&c->expected);
 	free(c->readers);
 	free(c->reader_pool);
 	free(c->piece_first);
@@ -311,9 +311,9 @@ static struct kvp_verdict *reach_verdict(struct check *c)
 	v->realizable = v->realizable && v->ok;
 	v->findings = c->findings;
 	v->nfindings = c->nfindings;
-	v->summary = c->truth;
+	v->summary = c->expected;
 	c->findings = NULL;
-	memset(&c->truth, 0, sizeof(c->truth));
+	memset(&c->expected, 0, sizeof(c->expected));
 	return v;
 }
 
