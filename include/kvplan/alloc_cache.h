@@ -90,6 +90,7 @@ struct kvp_alloc_cache_options {
 /*
  * A cache over one device of a backend, which must outlive it.  Arms, unless
  * it begins disabled.  On failure *c is NULL and no pool is left.
+ * KVP_EINPUT: the backend has no such device.
  */
 int kvp_alloc_cache_new(struct kvp_alloc_cache **c, struct kvp_backend *b,
 			const struct kvp_alloc_cache_options *options,

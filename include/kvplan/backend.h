@@ -210,14 +210,17 @@ void kvp_backend_complete(struct kvp_backend *b);
  * This machine's memory: every device is one memfd, every mapping a range
  * of it, so that aliasing is physical.  Access flags are kept per device
  * and heeded by fill and match.
- * Errors: KVP_EDRIVER, KVP_ENOMEM.
+ * Errors: KVP_EINPUT for no device or more than KVP_HOST_DEVICES_MAX,
+ * KVP_EDRIVER for a granularity that is no power of two of at least a page,
+ * KVP_ENOMEM.
  */
+#define KVP_HOST_DEVICES_MAX 65536
 int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 		     uint64_t granularity, struct kvp_error *err);
 
 /*
  * The CUDA driver, libcuda.so.1, looked up now.  devices[i] is the driver's
- * ordinal of device i; NULL with count 0 takes every visible GPU.  Uses
+ * ordinal of device i; count 0 takes every visible GPU.  Uses
  * primary contexts and leaves the calling thread's current context as it
  * was after every call.
  * libcuda stays loaded after close.
@@ -254,7 +257,7 @@ struct kvp_fault {
 	unsigned ops;		/* enum kvp_op */
 	uint64_t countdown;	/* 0: none */
 	bool for_ever;		/* and all masked calls after it */
-	int code;		/* what they answer, such as KVP_EDRIVER */
+	int code;		/* what they answer; 0: KVP_EDRIVER */
 	uint64_t hits;		/* calls made to fail so far */
 };
 

@@ -73,11 +73,13 @@ uint64_t kvp_cap_left(const struct kvp_cap *cap, uint64_t free_bytes);
 
 /*
  * The least free memory for which the policy's cap is at least `cap_bytes`:
- * kvp_cap_plan() the other way round.  cap_bytes is at most 1 GiB.
+ * kvp_cap_plan() the other way round.  UINT64_MAX for a cap above 1 GiB, which
+ * the policy never gives.
  */
 uint64_t kvp_cap_free_needed(uint64_t cap_bytes);
 
-/* "half", "floor", "eighth", "ceiling", "no-reading", "override". */
+/* "half", "floor", "eighth", "ceiling", "no-reading", "override"; "?" for
+   a term that is none. */
 const char *kvp_cap_term_name(enum kvp_cap_term term);
 
 #ifdef __cplusplus

@@ -20,6 +20,12 @@
  * process alone: umask, working directory, locale, environment, signals.
  * Calls on different objects may run at the same time; one object must not
  * be changed while it is used.
+ *
+ * Misuse: a value that is none, such as an enum's, a rank or a plane that is
+ * not there, is answered with an error code, or with 0 or "?" by functions
+ * that have no code; each header says so.  NULL where none is allowed and
+ * calls in the wrong order, such as on an object that was freed, are
+ * assertions or undefined.
  */
 #ifndef KVPLAN_KVPLAN_H
 #define KVPLAN_KVPLAN_H

@@ -126,7 +126,7 @@ int kvp_limits_read(struct kvp_limits *limits, const char *source,
 /*
  * Write them as JSON, one device to a line.  *text is zero-terminated, *len
  * does not count the zero; give it back with free().  On failure *text is
- * NULL.  Errors: KVP_ENOMEM.
+ * NULL.  Errors: KVP_EINPUT for an answer that is none; KVP_ENOMEM.
  */
 int kvp_limits_write(const struct kvp_limits *limits, char **text,
 		     size_t *len, struct kvp_error *err);

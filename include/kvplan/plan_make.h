@@ -29,7 +29,8 @@ extern "C" {
  * Errors: KVP_EINFEASIBLE when the rows do not fit the aliased backing (the
  * text says by how much and how many would fit), KVP_ELIMIT when the layout
  * would have more than KVP_CHUNKS_MAX chunks (found before memory is taken),
- * KVP_EINPUT for a geometry still to be sized, KVP_ENOMEM, KVP_EBUG when the planner's own checks fail.
+ * KVP_EINPUT for a mode that is none and for a geometry still to be sized,
+ * KVP_ENOMEM, KVP_EBUG when the planner's own checks fail.
  */
 int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 		  enum kvp_merge merge, struct kvp_error *err);

@@ -40,14 +40,15 @@ struct kvp_probe_options {
 
 /*
  * Probe GPUs through the CUDA driver.  devices[i] is the driver's ordinal
- * of device i; NULL with count 0 takes every visible GPU.  `options` may be
+ * of device i; count 0 takes every visible GPU.  `options` may be
  * NULL.  On success release *limits; on failure it is empty and everything
  * is given back.
  *
  * Where two GPUs are peers, what needs a second reader is asked of the first
  * such pair.
  *
- * Errors: those of kvp_backend_cuda(); KVP_EEXHAUSTED and KVP_EDRIVER for a
+ * Errors: KVP_EINPUT for options.max_entries above KVP_PROBE_ENTRIES_MAX;
+ * those of kvp_backend_cuda(); KVP_EEXHAUSTED and KVP_EDRIVER for a
  * call that has to work; KVP_EINTERRUPTED; KVP_ESTUCK where something could
  * not be given back.
  */

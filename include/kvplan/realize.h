@@ -162,11 +162,13 @@ int kvp_realize(struct kvp_realization **r, const struct kvp_plan *plan,
  */
 int kvp_realization_free(struct kvp_realization *r, struct kvp_error *err);
 
-/* Address of a plane or of the row arena of a rank realized here. */
+/* Address of a plane or of the row arena of a rank realized here; 0 for
+   another rank or plane, and where there are no rows. */
 uint64_t kvp_realization_plane(const struct kvp_realization *r, uint32_t rank,
 			       uint32_t plane);
 uint64_t kvp_realization_arena(const struct kvp_realization *r, uint32_t rank);
 
+/* KVP_IDLE for a rank that is not realized here. */
 enum kvp_state kvp_realization_state(const struct kvp_realization *r,
 				     uint32_t rank);
 
@@ -176,7 +178,8 @@ kvp_realization_access(const struct kvp_realization *r, size_t *count);
 
 /*
  * What is left on a rank's device beside everything realized, read after
- * the last grant and check, and the cap of an allocation cache in it.
+ * the last grant and check, and the cap of an allocation cache in it.  Both
+ * are 0 for a rank that is not realized here.
  */
 struct kvp_cap kvp_realization_cap(const struct kvp_realization *r,
 				   uint32_t rank, uint64_t *free_bytes);
@@ -192,7 +195,7 @@ uint64_t kvp_realization_entries(const struct kvp_realization *r);
 int kvp_realization_write(const struct kvp_realization *r, bool access,
 			  char **text, size_t *len, struct kvp_error *err);
 
-/* "IDLE" ... */
+/* "IDLE" ...; "?" for a state that is none. */
 const char *kvp_state_name(enum kvp_state state);
 
 #ifdef __cplusplus

@@ -48,7 +48,8 @@ struct kvp_memory_limit {
 int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 			  struct kvp_error *err);
 
-/* What may be used: never more than is free, never below 0. */
+/* What may be used: never more than is free, never below 0; 0 for a kind that
+   is none.  A percentage above 100 is 100. */
 uint64_t kvp_memory_limit_apply(const struct kvp_memory_limit *limit,
 				uint64_t free_bytes);
 
@@ -106,7 +107,8 @@ struct kvp_size {
  *                    and the nearest setting that fits
  *   KVP_EINPUT       base_chunks are recorded, which are for their own
  *                    pages; the free values are neither 1 nor one per rank;
- *                    neither free memory nor pages are stated
+ *                    neither free memory nor pages are stated; the kind of
+ *                    limit is none
  *   KVP_ELIMIT       a size or product above KVP_NUMBER_MAX, a layout of
  *                    more than KVP_CHUNKS_MAX chunks, recorded addresses
  *                    too close for so many pages; the text says what helps

@@ -83,7 +83,8 @@ struct kvp_verify_options {
  */
 void kvp_verify_options_init(struct kvp_verify_options *options);
 
-/* "plane-coverage" ... and its statement in one sentence. */
+/* "plane-coverage" ... and its statement in one sentence; "?" for a rule that
+   does not exist. */
 const char *kvp_rule_name(enum kvp_rule rule);
 const char *kvp_rule_statement(enum kvp_rule rule);
 
@@ -124,7 +125,7 @@ struct kvp_verdict;
  * Errors: KVP_ENOMEM; KVP_EINFEASIBLE and KVP_ELIMIT when the plan's own
  * geometry has no base layout, and KVP_EINPUT when it is none that
  * kvp_geometry_read() gives or the mode is none, so that nothing can be
- * judged.
+ * judged, and for a severity that is none.
  */
 int kvp_verify(const struct kvp_plan *plan,
 	       const struct kvp_verify_options *options,
@@ -153,7 +154,8 @@ const struct kvp_summary *kvp_verdict_summary(const struct kvp_verdict *verdict)
 /*
  * A finding as one line without its end, such as
  * "plane-coverage: chunks[3]: begins at byte 4194304, expected 2097152".
- * Cut to fit `size`; returns the length it has or would have had.
+ * Cut to fit `size`; returns the length it has or would have had.  A rule,
+ * place or relation that is none is written "?".
  */
 size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 			size_t size);

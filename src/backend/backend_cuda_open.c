@@ -161,7 +161,7 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 	struct cuda *c;
 	int rc;
 
-	assert(b && (devices != NULL) == (count != 0));
+	assert(b && (devices || !count));
 	*b = NULL;
 	c = calloc(1, sizeof(*c));
 	if (!c)

@@ -348,8 +348,12 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 	struct host *h = NULL;
 	int code = KVP_OK;
 
+	assert(b);
 	*b = NULL;
-	assert(devices);
+	if (!devices || devices > KVP_HOST_DEVICES_MAX)
+		return kvp_error_set(err, KVP_EINPUT, "%" PRIu32 " devices, "
+				     "must be from 1 to %d", devices,
+				     KVP_HOST_DEVICES_MAX);
 	if (granularity < page || granularity & (granularity - 1))
 		return kvp_error_set(err, KVP_EDRIVER,
 				     "the granularity %" PRIu64 " is not a "

@@ -296,10 +296,16 @@ int kvp_alloc_cache_new(struct kvp_alloc_cache **cache, struct kvp_backend *b,
 			const struct kvp_alloc_cache_options *options,
 			struct kvp_error *err)
 {
-	struct kvp_alloc_cache *c = calloc(1, sizeof(*c));
+	struct kvp_alloc_cache *c;
 	int code = KVP_OK;
 
+	assert(cache && b && options);
 	*cache = NULL;
+	if (options->device >= b->devices)
+		return kvp_error_set(err, KVP_EINPUT, "no device %" PRIu32
+				     ": the %s backend has %" PRIu32,
+				     options->device, b->name, b->devices);
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return kvp_error_nomem(err);
 	c->backend = b;

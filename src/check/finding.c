@@ -1,6 +1,7 @@
 /*
  * A finding as text.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +9,7 @@
 
 static void place_text(const struct kvp_finding *f, char *text, size_t size)
 {
-	const char *list = "";
+	const char *list = "?[";
 
 	switch (f->place) {
 	case KVP_AT_PLAN:
@@ -40,13 +41,17 @@ size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 		[KVP_EXACTLY] = "", [KVP_AT_MOST] = "at most ",
 		[KVP_AT_LEAST] = "at least ",
 	};
+	const char *relation = "?";
 	char place[40];
 	int len;
 
+	assert(finding && finding->what && (text || !size));
+	if ((unsigned)finding->relation <= KVP_AT_LEAST)
+		relation = relations[finding->relation];
 	place_text(finding, place, sizeof(place));
 	len = snprintf(text, size, "%s: %s: %s %" PRIu64 ", expected %s%" PRIu64,
 		       kvp_rule_name(finding->rule), place, finding->what,
-		       finding->stated, relations[finding->relation],
+		       finding->stated, relation,
 		       finding->expected);
 	return len < 0 ? 0 : (size_t)len;
 }

@@ -97,14 +97,12 @@ _Static_assert(sizeof(rules) / sizeof(rules[0]) == KVP_RULES,
 
 const char *kvp_rule_name(enum kvp_rule rule)
 {
-	assert((unsigned)rule < KVP_RULES);
-	return rules[rule].name;
+	return (unsigned)rule < KVP_RULES ? rules[rule].name : "?";
 }
 
 const char *kvp_rule_statement(enum kvp_rule rule)
 {
-	assert((unsigned)rule < KVP_RULES);
-	return rules[rule].statement;
+	return (unsigned)rule < KVP_RULES ? rules[rule].statement : "?";
 }
 
 bool kvp_rule_is_advisory(enum kvp_rule rule)
@@ -116,6 +114,7 @@ int kvp_rule_find(const char *name, enum kvp_rule *rule)
 {
 	unsigned i;
 
+	assert(name && rule);
 	for (i = 0; i < KVP_RULES; i++)
 		if (!strcmp(rules[i].name, name)) {
 			*rule = (enum kvp_rule)i;
@@ -128,6 +127,7 @@ void kvp_verify_options_init(struct kvp_verify_options *options)
 {
 	unsigned i;
 
+	assert(options);
 	for (i = 0; i < KVP_RULES; i++)
 		options->severity[i] = rules[i].severity;
 	options->limits = NULL;
@@ -212,6 +212,19 @@ static int run_rules(struct check *c, const struct kvp_verify_options *options)
 		if (c->nfindings > before && c->severity == KVP_ERROR)
 			errors |= 1u << i;
 	}
+	return KVP_OK;
+}
+
+static int check_severities(const struct kvp_verify_options *options,
+			    struct kvp_error *err)
+{
+	unsigned i;
+
+	for (i = 0; i < KVP_RULES; i++)
+		if ((unsigned)options->severity[i] > KVP_WARNING)
+			return kvp_error_set(err, KVP_EINPUT, "the severity "
+				"of rule %s is %d, which is none",
+				rules[i].name, (int)options->severity[i]);
 	return KVP_OK;
 }
 
@@ -330,7 +343,9 @@ int kvp_verify(const struct kvp_plan *plan,
 	kvp_verify_options_init(&defaults);
 	if (!options)
 		options = &defaults;
-	rc = open_check(&c, plan, err);
+	rc = check_severities(options, err);
+	if (!rc)
+		rc = open_check(&c, plan, err);
 	if (rc)
 		goto done;
 	c.limit = kvp_limits_entry_limit(options->limits, c.geometry) -
@@ -349,29 +364,34 @@ done:
 
 bool kvp_verdict_ok(const struct kvp_verdict *verdict)
 {
+	assert(verdict);
 	return verdict->ok;
 }
 
 bool kvp_verdict_is_realizable(const struct kvp_verdict *verdict)
 {
+	assert(verdict);
 	return verdict->realizable;
 }
 
 bool kvp_verdict_is_for(const struct kvp_verdict *verdict,
 			const struct kvp_plan *plan)
 {
+	assert(verdict && plan);
 	return verdict->fingerprint == plan_fingerprint(plan);
 }
 
 const struct kvp_finding *
 kvp_verdict_findings(const struct kvp_verdict *verdict, size_t *count)
 {
+	assert(verdict && count);
 	*count = verdict->nfindings;
 	return verdict->findings;
 }
 
 const struct kvp_summary *kvp_verdict_summary(const struct kvp_verdict *verdict)
 {
+	assert(verdict);
 	return &verdict->summary;
 }
 

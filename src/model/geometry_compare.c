@@ -154,8 +154,8 @@ static void statics(struct compare *c, const struct kvp_geometry *a,
 			b->statics[i].bytes);
 		snprintf(pointer, sizeof(pointer), "/static/%zu/importers", i);
 		text(c, pointer,
-		     static_importers_names[a->statics[i].importers],
-		     static_importers_names[b->statics[i].importers]);
+		     static_importers_name(a->statics[i].importers),
+		     static_importers_name(b->statics[i].importers));
 	}
 }
 
@@ -221,8 +221,8 @@ size_t kvp_geometry_compare(const struct kvp_geometry *a,
 		rank_lists(&c, "imports", a->ranks, a->imports, b->imports);
 	}
 	text(&c, "/access/importer_mode",
-	     importer_mode_names[a->importer_mode],
-	     importer_mode_names[b->importer_mode]);
+	     importer_mode_name(a->importer_mode),
+	     importer_mode_name(b->importer_mode));
 	statics(&c, a, b);
 	NUMBER(static_entries);
 	NUMBER(entry_limit);

@@ -20,6 +20,7 @@ int kvp_cap_override_read(struct kvp_cap_override *o, const char *source,
 	const char *p = text;
 	uint64_t mib = 0;
 
+	assert(o && source);
 	if (!text)
 		return KVP_OK;
 	p += strspn(p, blanks);
@@ -67,13 +68,15 @@ struct kvp_cap kvp_cap_plan(const uint64_t *free_bytes,
 
 uint64_t kvp_cap_left(const struct kvp_cap *cap, uint64_t free_bytes)
 {
+	assert(cap);
 	return cap->bounded && cap->bytes < free_bytes ?
 	       free_bytes - cap->bytes : 0;
 }
 
 uint64_t kvp_cap_free_needed(uint64_t cap_bytes)
 {
-	assert(cap_bytes <= KVP_CAP_CEILING_BYTES);
+	if (cap_bytes > KVP_CAP_CEILING_BYTES)
+		return UINT64_MAX;
 	return cap_bytes <= KVP_CAP_FLOOR_BYTES ? 2 * cap_bytes :
 						  8 * cap_bytes;
 }
@@ -87,5 +90,5 @@ const char *kvp_cap_term_name(enum kvp_cap_term term)
 		[KVP_CAP_OVERRIDE] = "override",
 	};
 
-	return names[term];
+	return (unsigned)term <= KVP_CAP_OVERRIDE ? names[term] : "?";
 }

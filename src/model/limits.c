@@ -27,7 +27,7 @@ int kvp_limits_check(const struct kvp_limits *limits,
 
 	for (i = 0; i < limits->ndevices; i++) {
 		d = &limits->devices[i];
-		if (g->granularity % d->granularity == 0)
+		if (d->granularity && g->granularity % d->granularity == 0)
 			continue;
 		return kvp_error_set(err, KVP_EREFUSED,
 			"the granularity is %llu bytes, %s of the limits "

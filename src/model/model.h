@@ -89,4 +89,17 @@ extern const struct json_field limits_cost_fields[KVP_COSTS];
 extern const char *const importer_mode_names[2];
 extern const char *const static_importers_names[3];
 
+/* "?" for a value that is none. */
+static inline const char *importer_mode_name(enum kvp_importer_mode mode)
+{
+	return (unsigned)mode < 2 ? importer_mode_names[mode] : "?";
+}
+
+static inline const char *
+static_importers_name(enum kvp_static_importers importers)
+{
+	return (unsigned)importers < 3 ? static_importers_names[importers] :
+					 "?";
+}
+
 #endif

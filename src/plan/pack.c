@@ -2,6 +2,7 @@
  * Planning, step by step: base layout, segments, junctions, bound,
  * assignment, arrangement; then what the plan states about itself.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <kvplan/plan_make.h>
@@ -161,7 +162,12 @@ int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 	struct packing p = { 0 };
 	int code;
 
+	assert(plan && geometry);
 	*plan = (struct kvp_plan){ 0 };
+	if ((unsigned)merge > KVP_MERGE_SPAN)
+		return kvp_error_set(err, KVP_EINPUT,
+				     "merge is %d, which is no mode",
+				     (int)merge);
 	if (!geometry->pages || geometry->snapshot_rows == KVP_UNSTATED)
 		return kvp_error_set(err, KVP_EINPUT, "the geometry does not "
 			"state %s; kvp_size_find() computes it",

@@ -88,11 +88,29 @@ static void write_costs(struct strbuf *b, const struct kvp_limits *l)
 	strbuf_str(b, "\n}");
 }
 
+static int check_answers(const struct kvp_limits *limits,
+			 struct kvp_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < KVP_ABILITIES; i++)
+		if ((unsigned)limits->ability[i].works > KVP_YES)
+			return kvp_error_set(err, KVP_EINPUT,
+				"%s: the answer is %d, which is none",
+				limits_ability_fields[i].name,
+				(int)limits->ability[i].works);
+	return KVP_OK;
+}
+
 int kvp_limits_write(const struct kvp_limits *limits, char **text,
 		     size_t *len, struct kvp_error *err)
 {
 	struct strbuf b = { 0 };
+	int code = check_answers(limits, err);
 
+	*text = NULL;
+	if (code)
+		return code;
 	strbuf_str(&b, "{\n\"format\":\"" KVP_LIMITS_FORMAT "\",\n"
 		   "\"driver\":");
 	strbuf_json_string(&b, limits->driver);

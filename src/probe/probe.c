@@ -12,6 +12,17 @@
 
 #include "base/error.h"
 
+static int check_options(const struct kvp_probe_options *options,
+			 struct kvp_error *err)
+{
+	if (!options || options->max_entries <= KVP_PROBE_ENTRIES_MAX)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EINPUT, "%llu entries to count, must be "
+			     "at most %llu",
+			     (unsigned long long)options->max_entries,
+			     (unsigned long long)KVP_PROBE_ENTRIES_MAX);
+}
+
 #ifdef KVP_HAVE_CUDA
 
 #include <stdio.h>
@@ -142,12 +153,14 @@ int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
 {
 	struct probe p = { .limits = limits };
 	struct kvp_backend *b = NULL;
-	int rc;
+	int rc = check_options(options, err);
 
+	assert(limits);
 	*limits = (struct kvp_limits){ .driver = "" };
 	if (options)
 		p.options = *options;
-	rc = kvp_backend_cuda(&b, devices, count, err);
+	if (!rc)
+		rc = kvp_backend_cuda(&b, devices, count, err);
 	if (!rc) {
 		p.c = cuda_of(b);
 		rc = run(&p, err);
@@ -166,9 +179,11 @@ int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
 {
 	struct kvp_backend *b = NULL;
 
-	(void)options;
+	int code = check_options(options, err);
+
+	assert(limits);
 	*limits = (struct kvp_limits){ .driver = "" };
-	return kvp_backend_cuda(&b, devices, count, err);
+	return code ? code : kvp_backend_cuda(&b, devices, count, err);
 }
 
 #endif

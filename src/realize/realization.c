@@ -49,8 +49,10 @@ static uint64_t arena_bytes(const struct kvp_plan *plan)
 
 static struct rank *find_rank(const struct kvp_realization *r, uint32_t rank)
 {
-	uint32_t first = r->options.first_rank;
+	uint32_t first;
 
+	assert(r);
+	first = r->options.first_rank;
 	return rank >= first && rank - first < r->nranks ?
 		&r->ranks[rank - first] : NULL;
 }
@@ -230,16 +232,14 @@ uint64_t kvp_realization_plane(const struct kvp_realization *r, uint32_t rank,
 {
 	const struct rank *k = find_rank(r, rank);
 
-	assert(k && plane < geometry_of(r)->nplanes);
-	return k->planes[plane];
+	return k && plane < geometry_of(r)->nplanes ? k->planes[plane] : 0;
 }
 
 uint64_t kvp_realization_arena(const struct kvp_realization *r, uint32_t rank)
 {
 	const struct rank *k = find_rank(r, rank);
 
-	assert(k);
-	return k->arena;
+	return k ? k->arena : 0;
 }
 
 struct kvp_cap kvp_realization_cap(const struct kvp_realization *r,
@@ -247,9 +247,8 @@ struct kvp_cap kvp_realization_cap(const struct kvp_realization *r,
 {
 	const struct rank *k = find_rank(r, rank);
 
-	assert(k);
-	*free_bytes = k->left;
-	return kvp_cap_plan(&k->left, &r->options.cap);
+	*free_bytes = k ? k->left : 0;
+	return kvp_cap_plan(free_bytes, k ? &r->options.cap : NULL);
 }
 
 enum kvp_state kvp_realization_state(const struct kvp_realization *r,
@@ -257,18 +256,19 @@ enum kvp_state kvp_realization_state(const struct kvp_realization *r,
 {
 	const struct rank *k = find_rank(r, rank);
 
-	assert(k);
-	return k->state;
+	return k ? k->state : KVP_IDLE;
 }
 
 const struct kvp_access_record *
 kvp_realization_access(const struct kvp_realization *r, size_t *count)
 {
+	assert(r && count);
 	*count = r->nranks * geometry_of(r)->nplanes;
 	return r->records;
 }
 
 uint64_t kvp_realization_entries(const struct kvp_realization *r)
 {
+	assert(r);
 	return r->watch.entries;
 }

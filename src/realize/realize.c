@@ -19,7 +19,7 @@ static const char *const state_names[] = {
 
 const char *kvp_state_name(enum kvp_state state)
 {
-	return state_names[state];
+	return (unsigned)state <= KVP_UNWOUND ? state_names[state] : "?";
 }
 
 static void work_on(struct kvp_realization *r, const struct rank *k,

@@ -62,6 +62,8 @@ int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 uint64_t kvp_memory_limit_apply(const struct kvp_memory_limit *limit,
 				uint64_t free_bytes)
 {
+	const uint64_t percent = u64_min(limit->percent, 100);
+
 	switch (limit->kind) {
 	case KVP_LIMIT_LEAVE:
 		return free_bytes > limit->bytes ?
@@ -70,8 +72,8 @@ uint64_t kvp_memory_limit_apply(const struct kvp_memory_limit *limit,
 		return u64_min(free_bytes, limit->bytes);
 	case KVP_LIMIT_PERCENT:
 		/* The same as free * percent / 100, without overflow. */
-		return free_bytes / 100 * limit->percent +
-		       free_bytes % 100 * limit->percent / 100;
+		return free_bytes / 100 * percent +
+		       free_bytes % 100 * percent / 100;
 	}
 	return 0;
 }

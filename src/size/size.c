@@ -341,6 +341,9 @@ static int check_wish(const struct kvp_size_wish *wish,
 		return kvp_error_set(err, KVP_EINPUT, "free memory has %zu "
 			"values, must be one for all ranks or one for each of "
 			"the %" PRIu64, wish->nfree, g->ranks);
+	if ((unsigned)wish->limit.kind > KVP_LIMIT_PERCENT)
+		return kvp_error_set(err, KVP_EINPUT, "the memory limit is of "
+			"kind %d, which is none", (int)wish->limit.kind);
 	for (i = 0; i < wish->nfree; i++)
 		if (wish->free_bytes[i] > KVP_NUMBER_MAX)
 			return kvp_error_set(err, KVP_ELIMIT, "rank %zu: %"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # What tests have to cover is read off the public headers, so that nothing
 # new escapes: every member of the geometry's and the plan's structs stands
-# in tests/unit/model/test_fingerprint.c, and every function that takes a plan
-# is called in tests/fault/wild_plans.c.
+# in tests/unit/model/test_fingerprint.c, every function that takes a plan is
+# called in tests/fault/wild_plans.c, and every function at all in
+# tests/fault/wild_calls.c.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -31,3 +32,15 @@ while read -r function; do
 		exit 1
 	}
 done <"$dir/functions"
+
+# A prototype is a kvp_ name before "(" that is no typedef; comments apart.
+cat include/kvplan/*.h | sed 's:/\*.*\*/::g' |
+	sed '/\/\*/,/\*\//d; /^typedef/d; /^#/d' |
+	grep -o 'kvp_[a-z0-9_]*(' | tr -d '(' | sort -u >"$dir/public"
+grep -o 'kvp_[a-z0-9_]*(' tests/fault/wild_calls.c | tr -d '(' |
+	sort -u >"$dir/called"
+missing=$(comm -23 "$dir/public" "$dir/called" | xargs)
+[ -s "$dir/public" ] && [ -z "$missing" ] || {
+	echo "fields: call these in tests/fault/wild_calls.c: $missing" >&2
+	exit 1
+}
