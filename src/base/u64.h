@@ -34,9 +34,10 @@ static inline bool u64_mul(uint64_t a, uint64_t b, uint64_t *out)
 /* Round up to a multiple of `to`, which must not be 0. */
 static inline bool u64_round_up(uint64_t a, uint64_t to, uint64_t *out)
 {
-	uint64_t rest = a % to;
+	uint64_t rest;
 
 	assert(to);
+	rest = a % to;
 	return u64_add(a, rest ? to - rest : 0, out);
 }
 

@@ -14,9 +14,10 @@
 #include "base/error.h"
 #include "base/u64.h"
 #include "cache/cache_blocks.h"
+#include "cache/cache_check.h"
 
 /* Looking at every block takes time; tests have fewer. */
-#define SOUND_MAX 4096
+#define CHECKED_MAX 4096
 
 struct kvp_alloc_cache {
 	struct kvp_backend *backend;
@@ -170,6 +171,29 @@ int kvp_alloc_cache_set_cap(struct kvp_alloc_cache *c,
 	return evict(c, err);
 }
 
+void cache_check_internal(const struct kvp_alloc_cache *c)
+{
+	const struct alloc_sum *sum = c->blocks.sum;
+	const struct kvp_alloc_cache_counters *n = &c->count;
+
+	alloc_blocks_check_internal(&c->blocks);
+	assert(c->backend && c->options.device < c->backend->devices);
+	assert(sum[ALLOC_LIVE].blocks + sum[ALLOC_HELD].blocks +
+	       sum[ALLOC_PINNED].blocks == c->blocks.table.count);
+	assert(n->hits <= n->hits_total && n->misses <= n->misses_total);
+	assert(n->freed_bytes <= n->freed_bytes_total);
+	assert(n->pending_bytes <= n->freed_bytes_total);
+	/* These follow from the blocks and are worked out when asked for. */
+	assert(!n->held_bytes && !n->pinned_bytes && !n->live_bytes);
+	assert(!n->sizes && !n->pinned_over_cap_bytes);
+}
+
+static void check_few(const struct kvp_alloc_cache *c)
+{
+	if (c->blocks.table.count <= CHECKED_MAX)
+		cache_check_internal(c);
+}
+
 /* From what is free now. */
 static int plan_cap(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
@@ -179,8 +203,7 @@ static int plan_cap(struct kvp_alloc_cache *c, struct kvp_error *err)
 	struct kvp_cap cap = kvp_cap_plan(unread ? NULL : &free_bytes,
 					  &c->options.override);
 
-	assert(c->blocks.table.count > SOUND_MAX ||
-	       alloc_blocks_sound(&c->blocks));
+	check_few(c);
 	return kvp_alloc_cache_set_cap(c, &cap, err);
 }
 
@@ -342,8 +365,7 @@ int kvp_alloc_cache_free(struct kvp_alloc_cache *c, struct kvp_error *err)
 
 	if (!c)
 		return KVP_OK;
-	assert(c->blocks.table.count > SOUND_MAX ||
-	       alloc_blocks_sound(&c->blocks));
+	check_few(c);
 	kvp_alloc_cache_counters(c, &n);
 	if (n.live_blocks || n.pinned_blocks)
 		return kvp_error_set(err, KVP_EBUSY, "the allocation cache "

@@ -189,41 +189,63 @@ void alloc_blocks_remove(struct alloc_blocks *bs, struct alloc_block *block)
 	alloc_blocks_discard(bs, block);
 }
 
-static bool list_sound(const struct alloc_blocks *bs)
+/* The list of all held blocks, or that of one size: answers its length. */
+static uint64_t check_list(const struct alloc_list *list,
+			   enum alloc_order order)
 {
 	const struct alloc_block *b, *before = NULL;
-	struct alloc_sum sum = { 0 };
+	uint64_t blocks = 0;
 
-	for (b = bs->held.first; b; b = b->after[ALLOC_ALL]) {
-		if (b->before[ALLOC_ALL] != before ||
-		    alloc_block_place(b) != ALLOC_HELD)
-			return false;
-		sum.bytes += b->size->bytes;
-		sum.blocks++;
+	for (b = list->first; b; b = b->after[order]) {
+		assert(b->before[order] == before);
+		assert(alloc_block_place(b) == ALLOC_HELD);
+		blocks++;
 		before = b;
 	}
-	return before == bs->held.last &&
-	       sum.bytes == bs->sum[ALLOC_HELD].bytes &&
-	       sum.blocks == bs->sum[ALLOC_HELD].blocks;
+	assert(list->last == before);
+	return blocks;
 }
 
-bool alloc_blocks_sound(const struct alloc_blocks *bs)
+static void check_block(const struct alloc_blocks *bs,
+			const struct alloc_block *b)
+{
+	const struct alloc_size *size = b->size;
+
+	assert(alloc_blocks_at(bs, b->at.address) == b);
+	assert(size->bytes && size->blocks);
+	assert(size->filed <= size->blocks);
+	assert(!b->filed || size->filed);
+	assert(tfind(size, &bs->tree, compare));
+	assert(!size->held.first ||
+	       size->held.first->size == size->held.last->size);
+}
+
+void alloc_blocks_check_internal(const struct alloc_blocks *bs)
 {
 	struct alloc_sum sum[ALLOC_PLACES] = { { 0 } };
 	const struct alloc_block *b;
+	uint64_t listed = 0, sizes = 0;
 	size_t i;
 
+	assert(address_table_sound(&bs->table));
 	for (i = 0; i < bs->table.nbuckets; i++)
 		for (b = block_of(bs->table.buckets[i]); b;
 		     b = block_of(b->at.chain)) {
-			if (b->size->filed > b->size->blocks ||
-			    (b->filed && !b->size->filed))
-				return false;
+			check_block(bs, b);
 			sum[alloc_block_place(b)].bytes += b->size->bytes;
 			sum[alloc_block_place(b)].blocks++;
+			/* Every size is met once, at its first block. */
+			if (b == b->size->held.first)
+				listed += check_list(&b->size->held,
+						     ALLOC_SAME);
+			sizes += b == b->size->held.first;
 		}
-	return address_table_sound(&bs->table) &&
-	       !memcmp(sum, bs->sum, sizeof(sum)) && list_sound(bs);
+	assert(!memcmp(sum, bs->sum, sizeof(sum)));
+	assert(listed == sum[ALLOC_HELD].blocks);
+	assert(check_list(&bs->held, ALLOC_ALL) == sum[ALLOC_HELD].blocks);
+	/* Others have pinned blocks alone. */
+	assert(sizes <= bs->sizes);
+	assert(bs->sizes <= sum[ALLOC_HELD].blocks + sum[ALLOC_PINNED].blocks);
 }
 
 void alloc_blocks_release(struct alloc_blocks *bs)

@@ -93,8 +93,8 @@ struct alloc_block *alloc_blocks_at(const struct alloc_blocks *bs,
 struct alloc_block *alloc_blocks_held(const struct alloc_blocks *bs,
 				      uint64_t bytes);
 
-/* Do the sums, lists and places agree?  O(blocks). */
-bool alloc_blocks_sound(const struct alloc_blocks *bs);
+/* Assert that sums, lists and states agree.  O(blocks). */
+void alloc_blocks_check_internal(const struct alloc_blocks *bs);
 
 /* Free all blocks that are left. */
 void alloc_blocks_release(struct alloc_blocks *bs);

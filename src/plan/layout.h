@@ -20,4 +20,11 @@ int layout_make(struct layout *l, const struct kvp_geometry *g,
 		struct kvp_error *err);
 void layout_release(struct layout *l);
 
+/*
+ * layout_invariants.c: assert what always holds of a layout that was made.
+ * For tests; goes over all chunks.
+ */
+void layout_check_internal(const struct layout *l,
+			   const struct kvp_geometry *g);
+
 #endif

@@ -5,7 +5,7 @@
  * the rest counts the owned rows that conflict with it.  Both at once never
  * happens.
  */
-#include <kvplan/owners.h>
+#include "realize/owners.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -71,6 +71,32 @@ static int no_such(struct kvp_error *err, const char *what, uint64_t number,
 	return kvp_error_set(err, KVP_EINPUT,
 			     "no %s %" PRIu64 ": there are %" PRIu64, what,
 			     number, count);
+}
+
+void owners_check_internal(const struct kvp_owners *owners)
+{
+	uint32_t *blocked;
+	uint64_t page;
+	size_t row, i;
+
+	assert(owners && owners->page && owners->row);
+	assert(owners->rows == owners->plan->nrows);
+	assert(owners->pages == owners->plan->geometry.pages);
+	blocked = calloc((size_t)owners->pages, sizeof(*blocked));
+	if (!blocked)
+		return;
+	for (row = 0; row < owners->rows; row++) {
+		const struct kvp_row *r = &owners->plan->rows[row];
+		const struct kvp_span *span = row_spans(owners->plan, r);
+
+		for (i = 0; owners->row[row] && i < r->count; i++)
+			for (page = span[i].first; page < span[i].end; page++)
+				blocked[page]++;
+	}
+	for (page = 0; page < owners->pages; page++)
+		assert(owners->page[page] == blocked[page] ||
+		       (owners->page[page] == OWNED && !blocked[page]));
+	free(blocked);
 }
 
 int kvp_owners_acquire_page(struct kvp_owners *owners, uint64_t page,

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cache/cache_check.h"
 #include "fake/gen.h"
 #include "random/cache_model.h"
 
@@ -212,6 +213,7 @@ static void same_state(void)
 {
 	struct kvp_alloc_cache_counters got, expected = model_counters(&model);
 
+	cache_check_internal(now.cache);
 	kvp_alloc_cache_counters(now.cache, &got);
 	same_counters(&got, &expected);
 	same_blocks();

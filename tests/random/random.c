@@ -24,6 +24,8 @@
 #include "fake/gen.h"
 #include "fake/shape.h"
 #include "fake/shrink.h"
+#include "model/invariants.h"
+#include "plan/layout.h"
 
 #define REGR "tests/random/regr"
 #define SEED UINT64_C(20260101)
@@ -367,6 +369,7 @@ static bool all_modes(const struct kvp_geometry *g, uint64_t *features,
 		if (kvp_plan_make(&plan, g, (enum kvp_merge)m, &err))
 			return no(why, "mode %s: %s",
 				  kvp_merge_name((enum kvp_merge)m), err.text);
+		plan_check_internal(&plan);
 		ok = judge(g, &plan, features, &inner);
 		if (!ok)
 			no(why, "mode %s: %s",
@@ -391,11 +394,15 @@ static bool base_agrees(const struct kvp_geometry *g,
 			const struct gen_base *base, struct why *why)
 {
 	struct kvp_error err = { 0 };
+	struct layout layout;
 	struct kvp_plan plan = { 0 };
 	bool ok;
 
-	if (kvp_plan_make(&plan, g, KVP_MERGE_NONE, &err))
+	if (kvp_plan_make(&plan, g, KVP_MERGE_NONE, &err) ||
+	    layout_make(&layout, g, &err))
 		return no(why, "mode none: %s", err.text);
+	layout_check_internal(&layout, g);
+	layout_release(&layout);
 	ok = is_base(&plan, base, why);
 	kvp_plan_release(&plan);
 	return ok;
@@ -411,6 +418,7 @@ static bool examine(const char *text, size_t len, struct why *why)
 
 	if (kvp_geometry_read(&g, "geometry", text, len, &err))
 		return no(why, "refused: %s", err.text);
+	geometry_check_internal(&g);
 	features = shape_of(&g);
 	fits = gen_base_make(&base, &g);
 	ok = round_trip(&g, why);

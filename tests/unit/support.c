@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/invariants.h"
 #include "unit/unit.h"
 
 struct pair {
@@ -136,6 +137,7 @@ struct kvp_geometry geometry_of(const char *changes)
 	int code = kvp_geometry_read(&g, "g", text, strlen(text), &err);
 
 	ck_assert_msg(!code, "%s", err.text);
+	geometry_check_internal(&g);
 	free(text);
 	return g;
 }
@@ -148,6 +150,7 @@ struct kvp_plan plan_geometry(const struct kvp_geometry *g,
 	int code = kvp_plan_make(&plan, g, merge, &err);
 
 	ck_assert_msg(!code, "%s", err.text);
+	plan_check_internal(&plan);
 	return plan;
 }
 

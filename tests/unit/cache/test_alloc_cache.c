@@ -9,6 +9,7 @@
 #include <kvplan/alloc_cache.h>
 
 #include "backend/backend_host.h"
+#include "cache/cache_check.h"
 #include "unit/unit.h"
 
 #define FREE_BYTES 100000
@@ -71,6 +72,7 @@ static struct kvp_alloc_cache_counters counters(void)
 {
 	struct kvp_alloc_cache_counters n;
 
+	cache_check_internal(cache);
 	kvp_alloc_cache_counters(cache, &n);
 	return n;
 }

@@ -23,6 +23,7 @@ static struct layout layout_of(const char *changes, struct kvp_geometry *g)
 	*g = geometry_of(changes);
 	code = layout_make(&l, g, &err);
 	ck_assert_msg(!code, "%s", err.text);
+	layout_check_internal(&l, g);
 	return l;
 }
 

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <kvplan/owners.h>
-
+#include "realize/owners.h"
 #include "unit/unit.h"
 
 #define PAGES 12
@@ -57,13 +56,18 @@ static struct kvp_owners *owners_of(const struct kvp_plan *plan)
 		ck_assert_str_eq(check_err.text, wanted_text);		\
 	} while (0)
 
-#define check_ok(call) ck_assert_int_eq(call, KVP_OK)
+#define check_ok(call)							\
+	do {								\
+		ck_assert_int_eq(call, KVP_OK);				\
+		owners_check_internal(o);				\
+	} while (0)
 
 static void check_pages(const struct kvp_owners *o, const char *free_pages)
 {
 	char got[PAGES + 1];
 	size_t i;
 
+	owners_check_internal(o);
 	for (i = 0; i < PAGES; i++)
 		got[i] = kvp_owners_page_is_free(o, i) ? '.' : '#';
 	got[PAGES] = '\0';
@@ -325,6 +329,7 @@ static void step(struct model *m, struct kvp_owners *o)
 		m->row[row] = false;
 		break;
 	}
+	owners_check_internal(o);
 }
 
 /* Rows of up to four spans over 64 pages. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fake/gen.h"
+#include "model/invariants.h"
 #include "unit/unit.h"
 
 #define SEED UINT64_C(20261130)
@@ -92,6 +93,7 @@ static void check_sized(const struct kvp_geometry *g,
 
 	ck_assert_int_eq(kvp_geometry_copy(&sized, g, &err), KVP_OK);
 	kvp_size_apply(z, NULL, &sized);
+	geometry_check_internal(&sized);
 	plan = plan_geometry(&sized, KVP_MERGE_ROW);
 	ck_assert_uint_eq(plan.summary.kv_tokens, z->kv_tokens);
 	ck_assert_uint_eq(plan.dedicated_bytes, z->dedicated_bytes);
