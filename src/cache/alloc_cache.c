@@ -83,8 +83,11 @@ static int evict(struct kvp_alloc_cache *c, struct kvp_error *err)
 
 	if (!cap.bounded || held->bytes <= cap.bytes)
 		return KVP_OK;
-	while (!code && held->bytes > cap.bytes - cap.bytes / 8)
+	while (!code && held->bytes > cap.bytes - cap.bytes / 8) {
+		assert(c->blocks.held.first);
 		code = give_back(c, c->blocks.held.first, err);
+	}
+	assert(code || held->bytes <= cap.bytes);
 	return code;
 }
 
@@ -95,6 +98,8 @@ static int file(struct kvp_alloc_cache *c, struct alloc_block *block,
 	const struct kvp_cap cap = cap_of(c);
 	int code = KVP_OK;
 
+	/* Unpinning and pinning move a filed block, putting one back files it. */
+	assert(!block->filed || block->pinned != pinned);
 	alloc_blocks_move(&c->blocks, block, true, pinned);
 	if (pinned)
 		return KVP_OK;
@@ -111,6 +116,7 @@ static int give_back_all(struct kvp_alloc_cache *c, struct kvp_error *err)
 	int code = KVP_OK, each;
 
 	for (n = c->blocks.sum[ALLOC_HELD].blocks; n; n--) {
+		assert(c->blocks.held.first);
 		each = give_back(c, c->blocks.held.first, code ? NULL : err);
 		code = code ? code : each;
 	}
@@ -124,12 +130,13 @@ int kvp_alloc_cache_get(struct kvp_alloc_cache *c, uint64_t bytes,
 	uint64_t at = 0;
 	int code;
 
+	assert(c && address);
 	if (!bytes)
 		return kvp_error_set(err, KVP_EINPUT,
 				     "get: a block of 0 bytes");
 	block = alloc_blocks_held(&c->blocks, bytes);
 	if (block) {
-		assert(block->size->bytes == bytes);
+		assert(block->size->bytes == bytes && !block->pinned);
 		alloc_blocks_move(&c->blocks, block, false, false);
 		c->count.hits++;
 		c->count.hits_total++;
@@ -146,6 +153,7 @@ int kvp_alloc_cache_get(struct kvp_alloc_cache *c, uint64_t bytes,
 		alloc_blocks_discard(&c->blocks, block);
 		return code;
 	}
+	assert(at);
 	alloc_blocks_add(&c->blocks, block, at);
 	*address = at;
 	return KVP_OK;
@@ -167,6 +175,7 @@ int kvp_alloc_cache_put(struct kvp_alloc_cache *c, uint64_t address,
 int kvp_alloc_cache_set_cap(struct kvp_alloc_cache *c,
 			    const struct kvp_cap *cap, struct kvp_error *err)
 {
+	assert(c && cap);
 	c->count.cap = *cap;
 	return evict(c, err);
 }
@@ -351,6 +360,7 @@ static int give_back_pool(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	int code = kvp_alloc_cache_drain(c, err), gone;
 
+	assert(code || !c->blocks.table.count);
 	if (c->blocks.table.count)
 		return code;
 	gone = c->backend->pool.pool_destroy(c->backend, c->pool,

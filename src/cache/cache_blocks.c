@@ -17,6 +17,8 @@
 static void list_append(struct alloc_list *list, struct alloc_block *b,
 			enum alloc_order order)
 {
+	assert(!list->first == !list->last);
+	assert(list->last != b);
 	b->before[order] = list->last;
 	b->after[order] = NULL;
 	if (list->last)
@@ -79,6 +81,7 @@ static struct alloc_size *size_take(struct alloc_blocks *bs, uint64_t bytes)
 		free(size);
 	if (!node)
 		return NULL;
+	assert((*node)->bytes == bytes);
 	(*node)->blocks++;
 	return *node;
 }
@@ -117,6 +120,7 @@ static void enter(struct alloc_blocks *bs, struct alloc_block *b)
 	if (!u64_add(sum->bytes, b->size->bytes, &sum->bytes))
 		abort();	/* more bytes than have addresses */
 	sum->blocks++;
+	assert(b->size->filed <= b->size->blocks);
 	if (b->filed)
 		bs->sizes += !b->size->filed++;
 	if (alloc_block_place(b) == ALLOC_HELD) {
@@ -132,6 +136,7 @@ static void leave(struct alloc_blocks *bs, struct alloc_block *b)
 	assert(sum->blocks && sum->bytes >= b->size->bytes);
 	sum->bytes -= b->size->bytes;
 	sum->blocks--;
+	assert(!b->filed || (b->size->filed && bs->sizes));
 	if (b->filed)
 		bs->sizes -= !--b->size->filed;
 	if (alloc_block_place(b) == ALLOC_HELD) {
@@ -156,6 +161,7 @@ int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
 {
 	struct alloc_block *b = calloc(1, sizeof(*b));
 
+	assert(bytes);
 	*block = NULL;
 	if (b && !address_table_room(&bs->table, err))
 		b->size = size_take(bs, bytes);

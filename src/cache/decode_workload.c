@@ -187,6 +187,8 @@ static void observe(struct run *r, uint64_t step,
 	struct kvp_decode_result *result = r->result;
 
 	kvp_alloc_cache_counters(r->cache, now);
+	assert(now->hits_total >= r->before.hits_total);
+	assert(now->freed_bytes_total >= r->before.freed_bytes_total);
 	now->hits = now->hits_total - r->before.hits_total;
 	now->misses = now->misses_total - r->before.misses_total;
 	now->freed_bytes = now->freed_bytes_total -
@@ -218,6 +220,7 @@ static int ask(struct run *r, uint64_t step, uint32_t tensor, uint64_t bytes,
 	struct kvp_error one = { 0 };
 	int code = kvp_alloc_cache_get(r->cache, bytes, address, &one);
 
+	assert(bytes && !result->exhausted);
 	if (code == KVP_EEXHAUSTED) {
 		result->exhausted = true;
 		result->tensor = tensor;
@@ -241,6 +244,7 @@ static int make_room(struct run *r, struct kvp_error *err)
 		return kvp_error_nomem(err);
 	r->kept = more;
 	r->room = room;
+	assert(r->nkept < r->room);
 	return KVP_OK;
 }
 
@@ -300,6 +304,7 @@ static int run_step(struct run *r, uint64_t step, kvp_decode_row_fn *row,
 	struct kvp_decode_row now = { .step = step };
 	int code = KVP_OK;
 
+	assert(step == r->result->steps + 1);
 	kvp_alloc_cache_counters(r->cache, &r->before);
 	if (!d->preallocate)
 		code = run_tensors(r, step, err);
@@ -331,6 +336,7 @@ static int put_back(struct run *r, struct kvp_error *err)
 					   code ? NULL : err);
 		code = code ? code : each;
 	}
+	assert(!r->nkept);
 	free(r->kept);
 	r->kept = NULL;
 	return code;

@@ -51,6 +51,7 @@ static void sift_down(struct heap *heap, size_t at)
 	struct head moved = heap->head[at];
 	size_t child;
 
+	assert(at < heap->count);
 	for (;; at = child) {
 		child = 2 * at + 1;
 		if (child >= heap->count)
@@ -117,6 +118,7 @@ static int lay_tiles(struct check_base *base, const struct kvp_geometry *g,
 			return too_big(err);
 		assert(heap->count);
 		plane = heap->head[0].plane;
+		assert(heap->next[plane] < base->backing[plane]);
 		c = &base->chunks[base->nchunks++];
 		c->plane = plane;
 		c->offset = heap->next[plane];
@@ -133,6 +135,7 @@ static int lay_tiles(struct check_base *base, const struct kvp_geometry *g,
 		if (heap->count)
 			sift_down(heap, 0);
 	}
+	assert(base->laid_end >= base->arena_end);
 	base->naliased = base->nchunks;
 	return KVP_OK;
 }
@@ -145,6 +148,7 @@ static int lay_tails(struct check_base *base, const struct kvp_geometry *g,
 	size_t i;
 
 	for (i = 0; i < g->nplanes; i++) {
+		assert(heap->next[i] <= base->backing[i]);
 		if (heap->next[i] == base->backing[i])
 			continue;
 		if (base->nchunks == KVP_CHUNKS_MAX)
@@ -231,6 +235,7 @@ static int find_kinds(struct check_base *base, const struct kvp_geometry *g,
 			kind++;
 		base->kind[keys.key[i].b] = kind;
 	}
+	assert(keys.count == g->nplanes);
 	rc = KVP_OK;
 done:
 	check_keys_release(&keys);
@@ -244,9 +249,9 @@ static uint64_t complete_row(const struct check_base *base,
 {
 	uint64_t row;
 
-	/* c->arena < A, so there is a row and its stride is not 0. */
 	if (c->arena + c->bytes > base->arena_end)
 		return CHECK_FIXED;
+	assert(g->row_stride);	/* it ends by A, so there is a row */
 	row = c->arena / g->row_stride;
 	assert(row >= g->execution_rows);
 	if (c->arena + c->bytes > row * g->row_stride + g->row_bytes)

@@ -36,6 +36,7 @@ static int fill_recorded(struct check_base *base, const struct kvp_geometry *g,
 	for (i = 0; i < rest->count; i++)
 		base->chunks[placed->count + i] =
 			g->base_chunks[rest->key[i].c];
+	assert(placed->count + rest->count == g->nbase_chunks);
 	base->naliased = placed->count;
 	base->nchunks = placed->count + rest->count;
 	return KVP_OK;
@@ -154,6 +155,7 @@ static void deal_to_planes(struct check_order *order,
 			order->chunk[--order->first[chunks[i].plane + 1]] =
 				(uint32_t)i;
 	/* Each first[p + 1] has run down to where plane p begins. */
+	assert(!nplanes || !order->first[1]);
 	for (i = 0; i < nplanes; i++)
 		order->first[i] = order->first[i + 1];
 }
@@ -174,6 +176,7 @@ int check_order_make(struct check_order *order, const struct kvp_chunk *chunks,
 	for (i = 0; i < n; i++)
 		total += chunks[i].plane < nplanes;
 	deal_to_planes(order, chunks, n, nplanes);
+	assert(total <= n);
 	order->first[nplanes] = total;
 	for (i = 0; ok && i < nplanes; i++)
 		ok = sort_plane(order->chunk + order->first[i],

@@ -92,6 +92,7 @@ static void find_nodes(struct bound *b)
 	struct node *v = NULL;
 	size_t i;
 
+	assert(b->events.count && b->events.count % 2 == 0);
 	nodes->count = 0;
 	for (i = 0; i < b->events.count; i++) {
 		const struct check_key *e = &b->events.key[i];
@@ -166,6 +167,7 @@ static uint32_t follow_chains(struct bound *b)
 		good += is_good(&node[i]);
 		if (node[i].next == NO_NODE)
 			continue;
+		assert(node[i].next > i && node[i].next < b->right.count);
 		next = node + node[i].next;
 		next->head = node[i].head;
 		next->steps = node[i].steps + 1;
@@ -189,6 +191,7 @@ static void cross_segment(struct bound *b, uint32_t nchunks)
 			continue;
 		/* A segment that is nothing but the chain may use it. */
 		barred = v->good;
+		assert(v->good <= good && v->steps <= nchunks);
 		if (v->steps == nchunks)
 			barred -= is_good(&node[v->head]);
 		gain = good > barred || (v->top && v->ends == v->starts);
@@ -227,6 +230,7 @@ int check_lower_bound(const struct check_base *base, enum kvp_merge merge,
 	size_t i, most = 1;
 	int rc = KVP_OK;
 
+	assert(merge <= KVP_MERGE_SPAN && base->naliased <= base->nchunks);
 	*bound = base->nchunks;
 	if (merge == KVP_MERGE_NONE)
 		return KVP_OK;

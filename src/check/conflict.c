@@ -18,6 +18,7 @@ void check_row_bytes(const struct kvp_geometry *g, uint64_t dedicated,
 
 	*from = u64_max(begin, dedicated);
 	*to = u64_max(begin + g->row_bytes, *from);
+	assert(row < g->snapshot_rows);
 }
 
 /* Pages under [from, to) of the arena within one chunk. */
@@ -45,6 +46,7 @@ static void join_ranges(struct check_keys *pages)
 	size_t i, n = 0;
 
 	for (i = 0; i < pages->count; i++) {
+		assert(pages->key[i].a < pages->key[i].b);
 		if (n && pages->key[i].a <= pages->key[n - 1].b)
 			pages->key[n - 1].b = u64_max(pages->key[n - 1].b,
 						      pages->key[i].b);
@@ -116,6 +118,7 @@ int check_base_conflicts(struct check_base *base, const struct kvp_geometry *g,
 			goto done;
 		if (!keep_row(base, &pages, &room))
 			goto done;
+		assert(base->nspans <= room);
 		base->row_first[row + 1] = base->nspans;
 	}
 	rc = KVP_OK;

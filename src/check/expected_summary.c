@@ -112,6 +112,7 @@ static int count_entries(struct check *c, struct kvp_error *err)
 	struct kvp_summary *t = &c->expected;
 	size_t r, node;
 
+	assert(c->naliased <= c->plan->nchunks && c->readers);
 	t->nper_rank = (size_t)g->ranks;
 	t->nper_node = (size_t)(g->ranks / g->ranks_per_node);
 	t->per_rank = calloc(t->nper_rank, sizeof(*t->per_rank));
@@ -149,6 +150,7 @@ int check_make_expected(struct check *c, struct kvp_error *err)
 	rc = check_lower_bound(&c->base, c->plan->merge, &t->lower_bound, err);
 	if (rc)
 		return rc;
+	assert(t->lower_bound <= t->base_chunks);
 	t->optimal = t->chunks == t->lower_bound;
 	rc = find_readers(c, err);
 	if (rc)

@@ -26,6 +26,7 @@ bool check_keys_add(struct check_keys *k, uint64_t a, uint64_t b, uint64_t c)
 		k->key = grown;
 		k->room = room;
 	}
+	assert(k->count < k->room);
 	k->key[k->count].a = a;
 	k->key[k->count].b = b;
 	k->key[k->count].c = c;
@@ -69,6 +70,7 @@ static void merge(const struct check_key *from, size_t mid, size_t n,
 			to[i++] = check_key_compare(&from[l], &from[r]) <= 0 ?
 					  from[l++] :
 					  from[r++];
+	assert(l <= mid && r <= n && l + r - mid == i);
 	memcpy(to + i, from + l, (mid - l) * sizeof(*to));
 	memcpy(to + i + (mid - l), from + r, (n - r) * sizeof(*to));
 }
@@ -79,6 +81,7 @@ static void merge_pass(const struct check_key *from, size_t n, size_t width,
 {
 	size_t at, len;
 
+	assert(width && width < n && from != to);
 	for (at = 0; at < n; at += len) {
 		len = n - at < 2 * width ? n - at : 2 * width;
 		if (len <= width)
@@ -115,6 +118,7 @@ bool check_keys_sort(struct check_keys *k)
 		return true;
 	if (!make_spare(k))
 		return false;
+	assert(k->spare_room >= k->count);
 	for (width = RUN; width < k->count; width *= 2) {
 		merge_pass(k->key, k->count, width, k->spare);
 		swap = k->key;

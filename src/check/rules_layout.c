@@ -3,6 +3,8 @@
  * physical-bytes, addresses.  From arena-coverage on, chunks are known to
  * be aligned and not empty; from addresses on, to tile planes and arena.
  */
+#include <assert.h>
+
 #include "base/u64.h"
 #include "check/check.h"
 #include "check/conflict.h"
@@ -26,6 +28,7 @@ int check_rule_alignment(struct check *c)
 	uint64_t g = c->geometry->granularity;
 	size_t i;
 
+	assert(g && !(g & (g - 1)));
 	for (i = 0; i < c->plan->nchunks; i++) {
 		const struct kvp_chunk *chunk = &c->plan->chunks[i];
 
@@ -86,6 +89,7 @@ static void judge_plane(struct check *c, size_t plane)
 	uint64_t pos = 0, backing = c->base.backing[plane];
 	uint32_t i;
 
+	assert(c->order.first[plane] <= c->order.first[plane + 1]);
 	for (i = c->order.first[plane]; i < c->order.first[plane + 1]; i++) {
 		const uint32_t at = c->order.chunk[i];
 		const struct kvp_chunk *chunk = &c->plan->chunks[at];
@@ -110,6 +114,7 @@ int check_rule_plane_coverage(struct check *c)
 	const size_t nplanes = c->geometry->nplanes;
 	size_t i;
 
+	assert(c->order.first[nplanes] <= c->plan->nchunks);
 	for (i = 0; i < c->plan->nchunks; i++)
 		if (c->plan->chunks[i].plane >= nplanes)
 			check_report(c, KVP_AT_CHUNK, i,
@@ -152,6 +157,7 @@ int check_rule_arena_coverage(struct check *c)
 
 	if (!sort_places(c, &places))
 		goto done;
+	assert(places.count == c->naliased);
 	for (i = 0; i < places.count; i++) {
 		const struct check_key *k = &places.key[i];
 
@@ -218,6 +224,8 @@ int check_rule_addresses(struct check *c)
 	if (c->plan->dedicated_bytes != c->base.dedicated)
 		check_report(c, KVP_AT_PLAN, 0, "dedicated_bytes is",
 			     c->plan->dedicated_bytes, c->base.dedicated);
+	/* Needs arena-coverage: the aliased come first, by place. */
+	assert(c->naliased <= c->plan->nchunks);
 	judge_plane_ends(c);
 	for (row = 0; row < c->geometry->snapshot_rows; row++) {
 		check_row_bytes(c->geometry, c->base.dedicated, row, &from,

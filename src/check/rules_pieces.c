@@ -44,6 +44,7 @@ static uint32_t cut_chunk(struct check *c, uint32_t at, uint32_t piece,
 	if (pos != end)
 		check_report(c, KVP_AT_CHUNK, at,
 			     "cuts a base chunk, ending at byte", end, pos);
+	assert(i > piece);	/* at least the first ends behind */
 	c->piece_first[at] = piece;
 	c->piece_count[at] = i - piece;
 	if (!aliased && i - piece != 1)
@@ -64,6 +65,8 @@ static bool cut_planes(struct check *c)
 		     i < c->order.first[plane + 1]; i++)
 			piece = cut_chunk(c, c->order.chunk[i], piece,
 					  c->base.order.first[plane + 1]);
+		assert(c->nfindings > before || c->no_memory ||
+		       piece == c->base.order.first[plane + 1]);
 	}
 	return c->nfindings == before && !c->no_memory;
 }
@@ -93,6 +96,7 @@ static void judge_same(struct check *c, const struct pieces *p)
 {
 	size_t i;
 
+	assert(p->count == c->base.naliased);
 	for (i = 0; i < p->count; i++) {
 		const struct kvp_chunk *is = &c->base.chunks[p->base[i]];
 		const struct kvp_chunk *base = &c->base.chunks[i];
@@ -137,6 +141,7 @@ static void report_differing(struct check *c, const struct check_segment *s,
 	const uint64_t index = fixed ? chunk : s->row;
 	size_t i = 0;
 
+	assert(fixed || s->row < c->geometry->snapshot_rows);
 	while (i < is->count && i < base->count &&
 	       !check_key_compare(&is->key[i], &base->key[i]))
 		i++;
@@ -162,6 +167,7 @@ static bool judge_segment(struct check *c, const struct pieces *p, size_t from,
 {
 	size_t i;
 
+	assert(from <= to && to <= p->count && s->count);
 	for (i = 0; from + i < to && i < s->count; i++)
 		if (!alike(c, p->base[from + i], s->first + (uint32_t)i))
 			break;
@@ -246,6 +252,7 @@ static uint64_t row_end(const struct check *c, const struct kvp_chunk *chunk)
 
 	if (chunk->arena >= c->base.arena_end)
 		return c->base.arena_end;
+	assert(g->row_stride);
 	return chunk->arena / g->row_stride * g->row_stride + g->row_bytes;
 }
 
@@ -256,6 +263,7 @@ int check_rule_merge(struct check *c)
 	for (i = 0; i < c->naliased; i++) {
 		const struct kvp_chunk *chunk = &c->plan->chunks[i];
 
+		assert(c->piece_count[i]);
 		if (c->piece_count[i] == 1 || c->plan->merge == KVP_MERGE_SPAN)
 			continue;
 		if (c->plan->merge == KVP_MERGE_NONE)

@@ -20,6 +20,8 @@ static struct ranges base_ranges(const struct check *c, uint64_t row)
 	struct ranges r;
 
 	assert(row < c->geometry->snapshot_rows);
+	assert(c->base.row_first[row] <= c->base.row_first[row + 1]);
+	assert(c->base.row_first[row + 1] <= c->base.nspans);
 	r.count = c->base.row_first[row + 1] - c->base.row_first[row];
 	r.span = r.count ? c->base.spans + c->base.row_first[row] : NULL;
 	return r;

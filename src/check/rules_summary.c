@@ -28,6 +28,7 @@ static void compare_readers(struct check *c, uint32_t rank,
 	const struct kvp_ranks *readers = &c->readers[rank];
 	size_t i;
 
+	assert(readers->count);	/* the owner at least */
 	for (i = 0; i < stated->count && i < readers->count; i++)
 		if (stated->rank[i] != readers->rank[i]) {
 			check_report(c, KVP_AT_RANK, rank, "grants to rank",
@@ -78,6 +79,7 @@ int check_rule_entry_limit(struct check *c)
 {
 	size_t i;
 
+	assert(c->expected.nper_node);
 	for (i = 0; i < c->expected.nper_node; i++)
 		if (c->expected.per_node[i] > c->limit)
 			check_report_limit(c, KVP_AT_NODE, i,

@@ -147,6 +147,7 @@ void check_report_limit(struct check *c, enum kvp_place place, uint64_t index,
 	struct kvp_finding *f;
 	size_t room;
 
+	assert(what && (unsigned)c->rule < KVP_RULES);
 	if (c->nfindings == c->room) {
 		room = c->room ? c->room * 2 : 16;
 		f = realloc(c->findings, room * sizeof(*f));
@@ -291,6 +292,7 @@ static bool sort_findings(struct check *c)
 	}
 	if (!check_keys_sort(&keys))
 		goto done;
+	assert(keys.count == c->nfindings);
 	for (i = 0; i < c->nfindings; i++)
 		sorted[i] = c->findings[keys.key[i].c];
 	free(c->findings);
@@ -309,6 +311,7 @@ static struct kvp_verdict *reach_verdict(struct check *c)
 	struct kvp_verdict *v;
 	size_t i;
 
+	assert(!c->no_memory);
 	if (!sort_findings(c))
 		return NULL;
 	v = calloc(1, sizeof(*v));

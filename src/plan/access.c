@@ -2,6 +2,7 @@
  * Who is granted access, and what that costs in the driver's table: one
  * entry for every mapping and GPU.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -32,6 +33,7 @@ int access_make(struct kvp_plan *plan, struct kvp_error *err)
 		for (i = 0; i < g->imports[importer].count; i++) {
 			owner = g->imports[importer].rank[i];
 			to = &plan->access[owner].readers;
+			assert(owner < g->ranks && to->count < g->ranks);
 			to->rank[to->count++] = (uint32_t)importer;
 		}
 	return KVP_OK;
@@ -66,6 +68,7 @@ int entries_make(struct kvp_plan *plan, struct kvp_error *err)
 	uint64_t aliased = plan_aliased(plan);
 	size_t i;
 
+	assert(aliased <= plan->nchunks && plan->naccess == g->ranks);
 	s->per_rank = malloc(g->ranks * sizeof(*s->per_rank));
 	s->per_node = malloc(nodes * sizeof(*s->per_node));
 	if (!s->per_rank || !s->per_node)
@@ -80,6 +83,7 @@ int entries_make(struct kvp_plan *plan, struct kvp_error *err)
 			aliased + (plan->dedicated_bytes != 0);
 		s->per_node[rank / g->ranks_per_node] += s->per_rank[rank];
 	}
+	assert(g->entry_reserve <= g->entry_limit);
 	s->limit = g->entry_limit - g->entry_reserve;
 	return KVP_OK;
 }

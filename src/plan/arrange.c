@@ -40,6 +40,7 @@ static void emit(struct arranger *r, uint32_t segment, uint32_t piece)
 	struct kvp_chunk c = r->l->chunks[piece];
 	struct kvp_chunk *last = r->count ? &r->out[r->count - 1] : NULL;
 
+	assert(piece < r->l->aliased && r->count < r->l->count);
 	c.arena = r->place;
 	r->place += c.bytes;
 	if (last && may_merge(r, last, segment, &c))
@@ -70,6 +71,7 @@ static uint32_t head_of(const struct arranger *r, uint32_t segment,
 	if (slot == NONE)
 		return NONE;
 	piece = r->a->piece[slot];
+	assert(r->s->of[slot] == segment && r->a->slot[piece] == slot);
 	while (in_segment(r, r->j->prev[piece], segment))
 		piece = r->j->prev[piece];
 	return piece;
@@ -85,6 +87,7 @@ static void emit_interval(struct arranger *r, uint32_t segment)
 				 NONE;
 	uint32_t last = head_of(r, segment, r->a->last[segment]);
 
+	assert(begin < end && !r->s->fixed[segment]);
 	emit_chain(r, segment, first);
 	for (i = begin; i < end; i++) {
 		piece = r->a->piece[i];
@@ -124,6 +127,7 @@ int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
 				     l->chunks[l->aliased - 1].bytes)
 		return kvp_error_set(err, KVP_EBUG, "arranging changed the "
 			"length of the arena; please report this geometry");
+	assert(r.count <= l->aliased);
 	for (i = l->aliased; i < l->count; i++)
 		out[r.count++] = l->chunks[i];
 	*count = r.count;

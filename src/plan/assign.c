@@ -76,6 +76,8 @@ static uint32_t find_followers(struct assigner *g)
 
 	for (i = 0; i < g->count; i++) {
 		next = g->j->next[g->slots[i]];
+		/* The groups behind are bound, the successors among them. */
+		assert(next == NONE || g->a->slot[next] != NONE);
 		if (next != NONE)
 			g->followers[count++] = (struct follower){
 				g->a->slot[next], g->slots[i] };
@@ -95,6 +97,7 @@ static uint32_t lower_slot(const struct assigner *g, uint32_t segment)
 {
 	uint32_t low = 0, high = g->count, mid;
 
+	assert(segment < g->s->count);
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (g->s->of[g->slots[mid]] < segment)
@@ -112,6 +115,7 @@ static void mark_first_slots(struct assigner *g)
 
 	for (i = 0; i < g->count; i++) {
 		segment = g->s->of[g->slots[i]];
+		assert(g->j->start[g->slots[i]] == start);
 		if (chosen_left(g, segment) == start &&
 		    g->a->first[segment] == NONE)
 			g->a->first[segment] = g->slots[i];
@@ -132,6 +136,7 @@ static bool bind_boundary(struct assigner *g, const struct follower *f)
 	if (!at || g->s->of[g->slots[at - 1]] != segment - 1)
 		return true;
 	slot = g->slots[at - 1];
+	assert(segment && slot < f->slot);
 	if (g->a->piece[slot] == NONE && g->a->last[segment - 1] == NONE) {
 		bind(g, slot, f->piece);
 		g->a->last[segment - 1] = slot;
@@ -146,6 +151,7 @@ static void bind_segment(struct assigner *g, const struct follower *f,
 	uint32_t segment = g->s->of[f->slot];
 	uint32_t at = lower_slot(g, segment), ends = 0, i, skip;
 
+	assert(starts);
 	if (g->s->fixed[segment])
 		return;
 	while (at + ends < g->count &&
@@ -188,6 +194,7 @@ static void bind_rest(struct assigner *g)
 			continue;
 		while (g->a->slot[g->slots[k]] != NONE)
 			k++;
+		assert(k < g->count);
 		bind(g, g->slots[i], g->slots[k]);
 	}
 }
@@ -198,6 +205,7 @@ static uint32_t group_start(const struct assigner *g, uint32_t end)
 	const uint32_t *order = g->j->order;
 	uint32_t last = order[end - 1], at = end - 1;
 
+	assert(end && end <= g->l->aliased);
 	while (at && g->j->start[order[at - 1]] == g->j->start[last] &&
 	       g->l->chunks[order[at - 1]].bytes == g->l->chunks[last].bytes)
 		at--;

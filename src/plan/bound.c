@@ -155,6 +155,7 @@ static void mark_run(struct walk *w, uint32_t y)
 {
 	uint32_t before, position = 0;
 
+	assert(w->tally[y].position == NONE);
 	while ((before = step_left(w, y)) != NONE)
 		y = before;
 	for (; y != NONE; y = step_right(w, y))
@@ -166,6 +167,7 @@ static void find_best(struct walk *w)
 {
 	uint32_t end = w->left.first + w->left.count, i, p, low, high;
 
+	assert(w->left.count && w->pool[w->left.first].junction == NONE);
 	w->best = w->pool[w->left.first].saving;
 	w->any = w->other = w->left.first;
 	for (i = w->left.first + 1; i < end; i++)
@@ -206,6 +208,7 @@ static uint32_t best_free(const struct walk *w, uint32_t b, uint32_t chunks)
 	if (position <= w->tally[w->pool[w->high].junction].position)
 		return w->high;
 	low = w->tally[w->pool[w->low].junction].position;
+	assert(low < position);
 	/* A chain that is the whole segment can serve both sides. */
 	if (position - low == chunks)
 		return w->low;
@@ -217,6 +220,7 @@ static void offer(struct walk *w, uint32_t junction, uint32_t chunks)
 	struct tally *t = &w->tally[junction];
 	struct choice c = { .junction = junction };
 
+	assert(t->ends && t->next_starts && !t->offered);
 	c.from = best_free(w, junction, chunks);
 	c.saving = left_value(w, c.from) + 1 - (t->ends <= t->starts);
 	/* One junction on both sides: min() falls by 1 once, not twice. */
@@ -234,6 +238,7 @@ static void cross(struct walk *w, uint32_t segment)
 	uint32_t first = w->s->first[segment];
 	uint32_t end = w->s->first[segment + 1], i, j;
 
+	assert(first < end);
 	for (i = 1; i < w->left.count; i++)
 		w->tally[w->pool[w->left.first + i].junction].left =
 			w->left.first + i;
@@ -255,6 +260,7 @@ static void trace_back(const struct walk *w, struct bound *b)
 	uint32_t at = w->right.first, segment = w->s->count;
 
 	while (segment-- > 0) {
+		assert(at < w->used);
 		b->chosen[segment] = w->pool[at].junction;
 		at = w->pool[at].from;
 	}
@@ -276,6 +282,7 @@ static void walk_segments(struct walk *w, struct bound *b, bool span)
 		}
 		clear_segment(w, segment);
 	}
+	assert(b->saving <= w->s->first[w->s->count]);
 	if (span && w->s->count) {
 		/* Choosing nothing anywhere saves 0, so the best is no less. */
 		assert(w->pool[w->right.first].saving >= 0);

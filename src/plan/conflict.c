@@ -3,6 +3,7 @@
  * byte with it, in any plane.  A plan keeps the base layout's sets, so they
  * are taken from there, where chunks lie in page order.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -30,6 +31,7 @@ static int reserve(struct collector *c, size_t more, struct kvp_error *err)
 	if (!spans)
 		return kvp_error_nomem(err);
 	c->spans = spans;
+	assert(c->count + more <= c->room);
 	return KVP_OK;
 }
 
@@ -42,6 +44,7 @@ static void add_span(struct collector *c, uint64_t first, uint64_t end)
 	bool alone = c->count == c->start;
 	struct kvp_span *last = alone ? NULL : &c->spans[c->count - 1];
 
+	assert(first < end && c->count < c->room);
 	if (alone || first > last->end || end < last->first) {
 		c->sorted = c->sorted && (alone || first > last->end);
 		c->spans[c->count++] = (struct kvp_span){ first, end };
@@ -63,6 +66,7 @@ static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
 	uint64_t first = (chunk->offset + (from - chunk->arena)) / bpp;
 	uint64_t end = u64_ceil_div(chunk->offset + (to - chunk->arena), bpp);
 
+	assert(chunk->arena <= from && from < to);
 	/* The backing behind the last page belongs to none. */
 	end = u64_min(end, c->g->pages);
 	if (first < end)
@@ -84,6 +88,7 @@ static void join(struct collector *c)
 
 	if (c->sorted)
 		return;
+	assert(n > 1);
 	s = c->spans + c->start;
 	qsort(s, n, sizeof(*s), by_first);
 	for (i = 1; i < n; i++) {
@@ -107,6 +112,7 @@ static int collect_row(struct collector *c, uint64_t row, uint32_t *walk,
 
 	c->start = c->count;
 	c->sorted = true;
+	assert(row < c->g->snapshot_rows && begin <= end);
 	while (*walk < c->l->aliased &&
 	       chunk[*walk].arena + chunk[*walk].bytes <= begin)
 		++*walk;

@@ -34,6 +34,7 @@ static int find_classes(uint32_t *class_of, const struct kvp_geometry *g,
 	code = radix_sort(sizes, index, g->nplanes, err);
 	for (i = 0; i < g->nplanes && !code; i++) {
 		class += i && sizes[i] != sizes[i - 1];
+		assert(index[i] < g->nplanes && class < g->nplanes);
 		class_of[index[i]] = class;
 	}
 done:
@@ -49,6 +50,7 @@ static unsigned granule_bits(const struct kvp_geometry *g)
 
 	while (UINT64_C(1) << bits < g->granularity)
 		bits++;
+	assert(UINT64_C(1) << bits == g->granularity);
 	return bits;
 }
 
@@ -67,6 +69,8 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 	uint32_t i;
 	int code;
 
+	/* Offsets below 2^53 leave the class its bits. */
+	assert(bits + OFFSET_BITS > 53 && g->nplanes <= UINT32_MAX >> 10);
 	for (i = 0; i < l->aliased; i++) {
 		j->order[i] = i;
 		keys[i] = l->chunks[i].bytes;
@@ -99,6 +103,7 @@ static uint32_t find(const uint64_t *keys, uint32_t count, uint32_t from,
 {
 	uint32_t low = from, high = count, mid;
 
+	assert(from <= count);
 	/* Cut alike, a tile ends where the next begins: look there first. */
 	if (low < high && keys[low] >= wanted)
 		return keys[low] == wanted ? low : NONE;
@@ -145,6 +150,7 @@ static int link_pieces(struct junctions *j, const struct layout *l,
 		before = last[l->chunks[piece].plane];
 		j->next[piece] = j->prev[piece] = NONE;
 		if (before != NONE && j->end[before] == j->start[piece]) {
+			assert(j->next[before] == NONE);
 			j->next[before] = piece;
 			j->prev[piece] = before;
 		}

@@ -22,6 +22,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 
 static uint64_t backing(const struct kvp_geometry *g, size_t plane)
 {
+	assert(plane < g->nplanes);
 	return round_up(g->pages * g->planes[plane].bytes_per_page,
 			g->granularity);
 }
@@ -59,6 +60,7 @@ static uint64_t last_page(const struct kvp_geometry *g, uint64_t need)
 {
 	uint64_t low = 0, high = g->pages - 1, mid;
 
+	assert(g->pages && need);
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (all_bytes_below(g, mid + 1) >= need)
@@ -76,6 +78,7 @@ static int rows_do_not_fit(const struct layout *l,
 	uint64_t need = l->arena_end - l->dedicated_bytes;
 	uint64_t fit = (l->dedicated_bytes + have) / g->row_stride;
 
+	assert(need > have);
 	fit = fit > g->execution_rows ? fit - g->execution_rows : 0;
 	return kvp_error_set(err, KVP_EINFEASIBLE,
 		"/snapshot_rows: %llu rows need %llu bytes of aliased backing, "
@@ -100,6 +103,7 @@ static int take(uint64_t *taken, const struct layout *l,
 	if (have < need)
 		return rows_do_not_fit(l, g, have, err);
 	page = last_page(g, need);
+	assert(all_bytes_below(g, page) < need && page < g->pages);
 	need -= all_bytes_below(g, page);
 	for (i = 0; i < g->nplanes; i++) {
 		if (!g->planes[i].alias)
@@ -110,6 +114,7 @@ static int take(uint64_t *taken, const struct layout *l,
 		if (need < more)
 			more = u64_min(more, round_up(need, tile_bytes(g)));
 		taken[i] += more;
+		assert(taken[i] <= backing(g, i));
 		need -= u64_min(need, more);
 	}
 	assert(!need);
@@ -132,6 +137,7 @@ static int count_chunks(struct layout *l, const uint64_t *taken,
 				(unsigned long long)KVP_CHUNKS_MAX,
 				(unsigned long long)g->tile_granules);
 	}
+	assert(aliased + tails <= UINT32_MAX);
 	l->aliased = (uint32_t)aliased;
 	l->count = (uint32_t)(aliased + tails);
 	return KVP_OK;
@@ -177,6 +183,7 @@ static void place(struct layout *l, const struct tiles *t,
 		n = t->index[i];
 		plane = t->plane_of[n];
 		offset = (n - t->first[plane]) * tile;
+		assert(n >= t->first[plane] && offset < taken[plane]);
 		l->chunks[i] = (struct kvp_chunk){
 			.plane = plane, .offset = offset, .arena = arena,
 			.bytes = u64_min(tile, taken[plane] - offset),
@@ -259,6 +266,7 @@ static int record(struct layout *l, const struct kvp_geometry *g,
 		return kvp_error_nomem(err);
 	memcpy(l->chunks, g->base_chunks, n * sizeof(*l->chunks));
 	l->count = (uint32_t)n;
+	assert(n && n <= KVP_CHUNKS_MAX);
 	while (l->aliased < n && l->chunks[l->aliased].arena != KVP_UNALIASED)
 		l->aliased++;
 	return KVP_OK;
@@ -269,6 +277,7 @@ int layout_make(struct layout *l, const struct kvp_geometry *g,
 {
 	int code;
 
+	assert(g->pages && g->nplanes && g->granularity);
 	*l = (struct layout){
 		.dedicated_bytes = round_up(g->execution_rows * g->row_stride,
 					    g->granularity),

@@ -41,6 +41,7 @@ static int keep_better(struct kvp_plan *plan, const struct packing *p,
 		return kvp_error_nomem(err);
 	code = arrange(chunks, &count, &p->layout, &p->segments,
 		       &p->junctions, &p->assignment, plan->merge, err);
+	assert(code || count <= p->layout.count);
 	if (!code && (!plan->chunks || count < plan->nchunks)) {
 		free(plan->chunks);
 		plan->chunks = chunks;
@@ -89,6 +90,7 @@ static int pack_as_row(struct kvp_plan *plan, struct packing *p,
 {
 	uint32_t i;
 
+	assert(plan->merge == KVP_MERGE_SPAN);
 	for (i = 0; i < p->segments.count; i++)
 		p->bound.chosen[i] = NONE;
 	return pack_assigned(plan, p, err);
@@ -140,6 +142,7 @@ static int summarize(struct kvp_plan *plan, const struct packing *p,
 		before += p->layout.chunks[i].bytes;
 	for (i = 0; i < plan->nchunks; i++)
 		after += plan->chunks[i].bytes;
+	assert(p->bound.saving <= p->layout.count);
 	s->base_chunks = p->layout.count;
 	s->chunks = plan->nchunks;
 	s->lower_bound = s->base_chunks - p->bound.saving;

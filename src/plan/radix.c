@@ -2,6 +2,7 @@
  * A stable least-digit-first radix sort.  Digits that are the same in all
  * keys are skipped, so short keys cost few passes.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static void pass(const uint64_t *keys, const uint32_t *values,
 	unsigned b;
 	size_t i;
 
+	assert(shift < 64 && keys != to_keys && values != to_values);
 	for (i = 0; i < count; i++)
 		at[digit(keys[i], shift)]++;
 	for (b = 0; b < BUCKETS; b++) {
@@ -32,6 +34,7 @@ static void pass(const uint64_t *keys, const uint32_t *values,
 		at[b] = sum;
 		sum += here;
 	}
+	assert(sum == count);
 	for (i = 0; i < count; i++) {
 		here = at[digit(keys[i], shift)]++;
 		to_keys[here] = keys[i];
@@ -64,6 +67,7 @@ int radix_sort(uint64_t *keys, uint32_t *values, size_t count,
 	unsigned shift;
 	int code = KVP_OK;
 
+	assert(count <= UINT32_MAX);
 	if (!bits)
 		return KVP_OK;
 	spare_keys = keys_to = malloc(count * sizeof(*keys));

@@ -1,6 +1,7 @@
 /*
  * Segments: which chunks may be reordered together, and which stay.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <kvplan/geometry.h>
@@ -20,6 +21,7 @@ static uint64_t complete_row(const struct kvp_geometry *g,
 	while (*row < rows && (*row + 1) * g->row_stride <= c->arena)
 		++*row;
 	start = *row * g->row_stride;
+	assert(*row >= rows || c->arena < start + g->row_stride);
 	if (*row < g->execution_rows || *row >= rows || c->arena < start ||
 	    c->arena + c->bytes > start + g->row_bytes)
 		return UINT64_MAX;
@@ -41,6 +43,7 @@ static void cut(struct segments *s, const struct layout *l,
 		s->of[i] = s->count - 1;
 		last = row;
 	}
+	assert(s->count <= l->aliased);
 	s->first[s->count] = l->aliased;
 }
 
