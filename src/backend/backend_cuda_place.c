@@ -10,6 +10,7 @@
 
 #ifdef KVP_HAVE_CUDA
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -126,6 +127,7 @@ static uint64_t block_start(uint64_t block, uint64_t wanted, uint64_t bytes)
 {
 	uint64_t start = wanted - wanted % block;
 
+	assert(block >= bytes && wanted);
 	/* 0 would be no hint; and it has to hold the place whole. */
 	return start && wanted + bytes <= start + block ? start : wanted;
 }
@@ -182,12 +184,13 @@ static int drop_piece(struct cuda *c, size_t i, struct kvp_error *err)
 	size_t k;
 	int rc;
 
+	assert(i < c->npieces);
 	for (k = 0; k < c->npieces; k++)
 		if (k != i && c->pieces[k].block == block)
 			break;
 	if (k == c->npieces) {
 		for (k = 0; c->blocks[k].address != block; k++)
-			continue;
+			assert(k + 1 < c->nblocks);
 		rc = give_back(c, block, c->blocks[k].bytes, err);
 		if (rc)
 			return rc;

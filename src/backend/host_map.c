@@ -11,6 +11,7 @@
 
 #include "backend/host.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <search.h>
@@ -119,6 +120,7 @@ int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		drop_mapping(h, m);
 		return code;
 	}
+	assert(s->used && !s->released);
 	s->mappings++;
 	h->alive.mappings++;
 	return KVP_OK;
@@ -157,6 +159,7 @@ int host_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	if (!clear(h, address, bytes))
 		return host_failed(err, "unmap", "mmap", address, bytes);
 	slot = m->slot;
+	assert(slot < h->nslots && h->slots[slot].used && h->alive.mappings);
 	drop_mapping(h, m);
 	h->alive.mappings--;
 	return host_slot_unmapped(h, slot, err);
@@ -172,6 +175,7 @@ static void set_flags(unsigned char *flags, uint32_t device,
 {
 	unsigned shift = device % 4 * 2;
 
+	assert((unsigned)to <= 3);
 	flags[device / 4] = (unsigned char)
 		((flags[device / 4] & ~(3U << shift)) | (unsigned)to << shift);
 }

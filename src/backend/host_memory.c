@@ -56,6 +56,8 @@ static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
 	struct host_file *f = &h->files[device];
 	uint64_t first = 0, end;
 
+	assert(f->last == HOST_NONE || (h->slots[f->last].used &&
+	       h->slots[f->last].device == device));
 	if (f->last != HOST_NONE)
 		first = h->slots[f->last].offset + h->slots[f->last].bytes;
 	errno = EFBIG;
@@ -100,6 +102,7 @@ int host_create(struct kvp_backend *b, const struct kvp_create *what,
 		return code;
 	f = &h->files[what->device];
 	s = &h->slots[index];
+	assert(!s->used && h->unused == index);
 	h->unused = s->after;
 	*s = (struct host_slot){
 		.offset = offset, .bytes = what->bytes, .uses = s->uses + 1,
@@ -143,6 +146,8 @@ static int give_back(struct host *h, const char *call, uint32_t index,
 		      (off_t)s->offset, (off_t)s->bytes))
 		return host_failed(err, call, "fallocate", s->offset,
 				   s->bytes);
+	assert(h->alive.handles);
+	assert(s->after != HOST_NONE || f->last == index);
 	if (s->before != HOST_NONE)
 		h->slots[s->before].after = s->after;
 	if (s->after != HOST_NONE)

@@ -71,6 +71,7 @@ int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 	if (code)
 		return code;
 	pools_take_block(&h->pools, block);
+	assert(!block->before && !block->after);
 	block->after = block->pool->pending;
 	block->pool->pending = block;
 	return KVP_OK;
@@ -112,6 +113,7 @@ static int give_back(struct host *h, const char *call, struct pool *pool,
 		}
 		*link = block->after;
 		free(block);
+		assert(h->alive.blocks);
 		h->alive.blocks--;
 	}
 	return code;
@@ -129,6 +131,7 @@ int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 		code = give_back(h, "pool_destroy", gone, err);
 	if (code)
 		return code;
+	assert(!gone->blocks && !gone->pending && h->alive.pools);
 	pools_drop(&h->pools, gone);
 	h->alive.pools--;
 	return KVP_OK;

@@ -78,6 +78,7 @@ void pools_enter_block(struct pools *p, struct pool_block *block,
 	struct pool *pool = block->pool;
 
 	assert(!block->before && !block->after);
+	assert(block->bytes && !pool->blocks == !pool->nblocks);
 	block->address = address;
 	block->after = pool->blocks;
 	if (pool->blocks)
@@ -124,6 +125,10 @@ int pools_find_unused(const struct pools *p, const char *call, kvp_pool name,
 
 void pools_take_block(struct pools *p, struct pool_block *block)
 {
+	assert(block->pool->nblocks);
+	assert(block->before ? block->before->after == block :
+	       block->pool->blocks == block);
+	assert(!block->after || block->after->before == block);
 	address_table_remove(&p->blocks, &block->node);
 	if (block->before)
 		block->before->after = block->after;
@@ -132,7 +137,6 @@ void pools_take_block(struct pools *p, struct pool_block *block)
 	if (block->after)
 		block->after->before = block->before;
 	block->before = block->after = NULL;
-	assert(block->pool->nblocks);
 	block->pool->nblocks--;
 }
 
@@ -149,8 +153,11 @@ void pools_drop(struct pools *p, struct pool *pool)
 		pool->pending = block->after;
 		free(block);
 	}
-	while (*link != pool)
+	assert(!pool->nblocks);
+	while (*link != pool) {
+		assert(*link);
 		link = &(*link)->next;
+	}
 	*link = pool->next;
 	free(pool);
 }

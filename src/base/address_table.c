@@ -42,6 +42,7 @@ int address_table_room(struct address_table *t, struct kvp_error *err)
 		return kvp_error_nomem(err);
 	}
 	t->nbuckets = n;
+	assert(t->count < t->nbuckets);
 	for (i = 0; i < old.nbuckets; i++)
 		for (node = old.buckets[i]; node; node = next) {
 			next = node->chain;
@@ -63,6 +64,7 @@ void address_table_remove(struct address_table *t, struct address_node *node)
 {
 	struct address_node **at = &t->buckets[bucket(t, node->address)];
 
+	assert(t->count);
 	while (*at != node) {
 		assert(*at);
 		at = &(*at)->chain;

@@ -1,5 +1,6 @@
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static int parse(const char *p, bool loose, uint64_t *out)
 	factor = factor_of(p, loose);
 	if (!factor || (decimals && factor == 1))
 		return KVP_EINPUT;
+	assert(part < parts);
 	if (whole > BYTES_MAX / factor ||
 	    whole * factor > BYTES_MAX - part * factor / parts)
 		return KVP_ELIMIT;

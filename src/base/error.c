@@ -26,6 +26,7 @@ int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 {
 	va_list args;
 
+	assert(code && format);
 	if (err) {
 		err->code = code;
 		va_start(args, format);
@@ -43,6 +44,7 @@ int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 
 	if (!err)
 		return code;
+	assert(code && memchr(err->text, 0, sizeof(err->text)));
 	memcpy(text, err->text, sizeof(text));
 	va_start(args, format);
 	kvp_error_format(front, sizeof(front), format, args);

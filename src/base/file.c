@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,6 +45,7 @@ static int read_all(int fd, const char *path, char **text, size_t *len,
 	ssize_t got;
 
 	while (buf) {
+		assert(used < room);
 		got = read(fd, buf + used, room - used - 1);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -315,6 +317,7 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 	bool direct = false;
 	int code;
 
+	assert(path);
 	*f = (struct kvp_file_out){ .dir = -1, .fd = -1 };
 	if (!*path) {
 		errno = ENOENT;
@@ -334,6 +337,7 @@ int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
 	struct stat st;
 	int code = KVP_OK;
 
+	assert(f->target && (f->fd >= 0 || f->dir >= 0));
 	if (f->fd < 0) {
 		code = replace(f, false, text, len, err);
 	} else {

@@ -60,6 +60,7 @@ static size_t pointer_text(const struct json_at *at, char *text, size_t size)
 
 	if (!at->up)
 		return 0;
+	assert(at->up->in == at->in);
 	used = pointer_text(at->up, text, size);
 	if (used >= size)
 		return used;
@@ -161,6 +162,7 @@ static const char *skip_value(const char *p, const char *end)
 		while (p < end && is_blank(*p))
 			p++;
 	} while (depth);
+	assert(p <= end);
 	return p;
 }
 

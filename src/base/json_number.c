@@ -3,6 +3,7 @@
  * digits say so ("2.0", "1e3"), however it is written, and is refused when
  * they do not, however small the fraction.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static struct digits read_digits(const char *p, const char *end)
 	int64_t zeros = 0, fraction = 0;
 	bool point = false;
 
+	assert(p < end);
 	if (*p == '-') {
 		d.negative = true;
 		p++;
@@ -80,6 +82,7 @@ static const char *token(const struct json_at *at, char *text, size_t size)
 {
 	size_t i;
 
+	assert(size > 3);
 	for (i = 0; i + 1 < size && is_of_number(at, i); i++)
 		text[i] = at->p[i];
 	text[i] = '\0';
@@ -114,6 +117,7 @@ static int whole(const struct json_at *at, uint64_t *out,
 		return json_fail(at, err, KVP_EINPUT,
 			"is %s, must be a whole number",
 			token(at, text, sizeof(text)));
+	assert(!d.mantissa || d.big || d.scale >= 0);
 	for (; d.mantissa && d.scale && !d.big; d.scale--) {
 		d.mantissa *= 10;
 		d.big = d.mantissa > JSON_NUMBER_MAX;
@@ -129,6 +133,7 @@ static int whole(const struct json_at *at, uint64_t *out,
 static int in_range(const struct json_at *at, uint64_t low, uint64_t high,
 		    uint64_t value, uint64_t *out, struct kvp_error *err)
 {
+	assert(low <= high);
 	if (value < low)
 		return json_fail(at, err, KVP_EINPUT,
 			"is %llu, must be at least %llu",

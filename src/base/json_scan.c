@@ -2,6 +2,7 @@
  * The grammar of JSON (RFC 8259), checked to the letter before anything is
  * read.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -23,6 +24,7 @@ static int broken(const struct scan *s, const char *at, const char *what)
 	unsigned long line = 1, column = 1;
 	const char *p;
 
+	assert(at >= s->in->text && at <= s->in->end);
 	for (p = s->in->text; p < at; p++) {
 		if (*p == '\n') {
 			line++;
@@ -159,6 +161,7 @@ static int scan_string(struct scan *s)
 	size_t len;
 	int code;
 
+	assert(*s->p == '"');
 	for (s->p++; !at_end(s) && *s->p != '"';) {
 		if ((unsigned char)*s->p < 0x20)
 			return broken(s, s->p,
@@ -236,6 +239,7 @@ static int scan_container(struct scan *s, char close, int depth)
 	bool object = close == '}', comma = false;
 	int code;
 
+	assert(depth >= 0 && depth <= JSON_DEPTH_MAX);
 	if (depth == JSON_DEPTH_MAX)
 		return broken(s, s->p, "nested deeper than "
 			      TEXT(JSON_DEPTH_MAX));

@@ -21,6 +21,7 @@ static unsigned long hex4(const char *p)
 
 static char *put_utf8(char *to, unsigned long c)
 {
+	assert(c && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff));
 	if (c < 0x80) {
 		*to++ = (char)c;
 		return to;
@@ -54,6 +55,7 @@ static unsigned long unescape(const char **p)
 	*p += 6;
 	if (c < 0xd800 || c > 0xdfff)
 		return c;
+	assert(c < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u');
 	c = 0x10000 + (c - 0xd800) * 0x400 + (hex4(*p + 2) - 0xdc00);
 	*p += 6;
 	return c;

@@ -19,6 +19,7 @@ static bool reserve(struct strbuf *b, size_t more)
 	size_t room = b->room ? b->room : 256;
 	char *text;
 
+	assert(b->len < SIZE_MAX - more && (!b->room || b->len < b->room));
 	if (b->failed)
 		return false;
 	if (need <= b->room)
@@ -32,6 +33,7 @@ static bool reserve(struct strbuf *b, size_t more)
 	}
 	b->text = text;
 	b->room = room;
+	assert(b->len + more < b->room);
 	return true;
 }
 
@@ -74,6 +76,7 @@ void strbuf_numbers(struct strbuf *b, const uint64_t *numbers, size_t count)
 {
 	size_t i;
 
+	assert(numbers || !count);
 	strbuf_str(b, "[");
 	for (i = 0; i < count; i++) {
 		if (i)
@@ -130,6 +133,7 @@ void strbuf_json_string(struct strbuf *b, const char *text)
 int strbuf_detach(struct strbuf *b, char **text, size_t *len,
 		  struct kvp_error *err)
 {
+	assert(text && len);
 	*text = NULL;
 	*len = 0;
 	reserve(b, 0);

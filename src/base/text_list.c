@@ -27,6 +27,7 @@ static bool append(struct text_list *list, const char *format, va_list args)
 {
 	size_t end = list->size - END_ROOM, used = list->used;
 
+	assert(used < end && !list->more);
 	if (used)
 		used += (size_t)snprintf(list->text + used, end - used, "%s",
 					 list->separator);
@@ -44,6 +45,7 @@ void text_list_add(struct text_list *list, uint64_t count, const char *format,
 {
 	va_list args;
 
+	assert(count);
 	va_start(args, format);
 	if (list->more || !append(list, format, args)) {
 		list->text[list->used] = '\0';
@@ -54,6 +56,7 @@ void text_list_add(struct text_list *list, uint64_t count, const char *format,
 
 void text_list_end(struct text_list *list)
 {
+	assert(list->used + END_ROOM <= list->size);
 	if (list->more)
 		snprintf(list->text + list->used, list->size - list->used,
 			 "%s%llu more", list->used ? " and " : "",

@@ -4,6 +4,7 @@
  */
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <string.h>
 
 size_t utf8_length(const char *text, size_t left)
@@ -13,6 +14,7 @@ size_t utf8_length(const char *text, size_t left)
 		     p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 	size_t i;
 
+	assert(left);
 	if (!len || len > left)
 		return 0;
 	for (i = 1; i < len; i++)

@@ -2,6 +2,7 @@
  * Recorded addresses as a noun: read from a published file, key by key, so
  * that a file of something else is never taken for one.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,7 @@ static int read_rank(struct addresses_rank *rank, bool *seen,
 			number);
 	if (code)
 		return code;
+	assert(number < KVP_RANKS_MAX);
 	seen[number] = true;
 	rank->rank = (uint32_t)number;
 	code = read_planes(rank, &v[R_PLANES], err);
@@ -141,8 +143,10 @@ static int read_ranks(struct kvp_addresses *a, const struct json_at *at,
 	a->ranks = calloc(count, sizeof(*a->ranks));
 	if (!a->ranks)
 		return kvp_error_nomem(err);
-	while (!code && json_list_next(&list, &element))
+	while (!code && json_list_next(&list, &element)) {
+		assert(a->nranks < count);
 		code = read_rank(&a->ranks[a->nranks++], seen, &element, err);
+	}
 	return code;
 }
 
@@ -168,6 +172,7 @@ int kvp_addresses_read(struct kvp_addresses **addresses, const char *source,
 	struct json_at root, v[KEYS];
 	int code = json_open(&in, &root, source, text, len, err);
 
+	assert(addresses);
 	*addresses = NULL;
 	if (!code)
 		code = check_format(&root, err);

@@ -38,6 +38,7 @@ static int number_granules(struct alias *a, struct kvp_error *err)
 		count += u64_ceil_div(g->pages * g->planes[i].bytes_per_page,
 				      g->granularity);
 	}
+	assert(a->plan->dedicated_bytes % g->granularity == 0);
 	a->first[i] = count;
 	a->granules = count + a->plan->dedicated_bytes / g->granularity;
 	a->patterns = a->granules;
@@ -57,6 +58,7 @@ static size_t plane_of(const struct alias *a, uint64_t granule)
 		else
 			high = middle - 1;
 	}
+	assert(a->first[low] <= granule && granule < a->granules);
 	return low;
 }
 
@@ -125,6 +127,7 @@ static void holder_text(const struct alias *a, uint64_t address, char *text)
 			break;
 	if (granule == a->granules)
 		return;
+	assert(granule < a->granules);
 	used = snprintf(text, HOLDER_MAX, "; it holds what was written to ");
 	granule_text(a, granule, text + used);
 }
@@ -154,6 +157,7 @@ static int wrong_granule(const struct alias *a, uint64_t granule,
 	uint64_t base = (granule - a->first[plane_of(a, granule)]) *
 			granularity(a);
 
+	assert(wrong < granularity(a));
 	granule_text(a, granule, what);
 	if (place == KVP_UNALIASED) {
 		holder_text(a, home_of(a, granule) + wrong, holder);
@@ -218,6 +222,8 @@ static int match_arena(const struct alias *a, const struct kvp_chunk *chunk,
 
 	if (chunk->arena == KVP_UNALIASED)
 		return KVP_OK;
+	assert(chunk->plane < a->plan->geometry.nplanes);
+	assert(chunk->offset % step == 0 && chunk->arena % step == 0);
 	for (offset = 0; offset < chunk->bytes && !code; offset += step)
 		code = match_granule(a, granule++, chunk->arena + offset, err);
 	return code;

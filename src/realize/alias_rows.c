@@ -28,6 +28,7 @@ struct rounds {
 
 static const struct kvp_row *live_row(const struct rounds *r, size_t i)
 {
+	assert(r->live[i] < r->a->plan->nrows);
 	return &r->a->plan->rows[r->live[i]];
 }
 
@@ -44,6 +45,7 @@ static int refused(int code, struct kvp_error *err)
 /* The first byte in the arena of the i-th row, execution rows first. */
 static uint64_t place_of(const struct rounds *r, uint64_t i)
 {
+	assert(i < r->g->execution_rows + r->g->snapshot_rows);
 	return i * r->g->row_stride;
 }
 
@@ -91,8 +93,10 @@ static void block(struct rounds *r, const struct kvp_row *row, uint32_t by)
 	size_t i;
 
 	for (i = 0; i < row->count; i++)
-		for (page = s[i].first; page < s[i].end; page++)
+		for (page = s[i].first; page < s[i].end; page++) {
+			assert(by == 1 || r->blocked[page]);
 			r->blocked[page] += by;
+		}
 }
 
 static int acquire_rows(struct rounds *r, struct kvp_error *err)
@@ -146,6 +150,7 @@ static int release_half(struct rounds *r, struct kvp_error *err)
 			return refused(code, err);
 		block(r, row, UINT32_MAX);
 	}
+	assert(kept == r->nlive / 2);
 	r->nlive = kept;
 	return KVP_OK;
 }
@@ -169,6 +174,7 @@ static int overwrite_run(struct rounds *r, uint64_t first, uint64_t end,
 	size_t i;
 	int code;
 
+	assert(first < end && end <= r->g->pages);
 	for (page = first; page < end; page++) {
 		code = kvp_owners_acquire_page(r->owners, page, err);
 		if (code)
@@ -235,6 +241,7 @@ static int run_rounds(struct rounds *r, struct kvp_error *err)
 	uint64_t i;
 	int code = acquire_rows(r, err);
 
+	assert(!r->round);
 	if (!code)
 		code = write_rows(r, err);
 	while (!code && r->nlive) {

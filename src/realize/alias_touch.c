@@ -2,6 +2,7 @@
  * How the alias check touches memory: which bytes of a range, with which
  * pattern, and what the plan has there.  Knows no phase.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@ static uint32_t mixed(uint64_t n)
 	/* Odd, so it permutes all words and 0 comes from 0 alone. */
 	uint32_t word = (uint32_t)(1 + n % (WORDS - 1)) * ODD % WORDS;
 
+	assert(word);
 	return (word & 0x7f) | (word & 0x3f80) << 1 | (word & 0x1fc000) << 2 |
 	       (word & 0xfe00000) << 3;
 }
@@ -43,6 +45,7 @@ static uint64_t piece(const struct alias *a, uint64_t *at, uint64_t end)
 	uint64_t g = a->plan->geometry.granularity;
 	uint64_t border = *at - *at % g + g, to = *at + QUICK;
 
+	assert(*at < end && g > 2 * QUICK);
 	if (a->full)
 		return *at = end;
 	/* Both sides of a border are one piece. */
@@ -51,6 +54,7 @@ static uint64_t piece(const struct alias *a, uint64_t *at, uint64_t end)
 	to = u64_min(to, end);
 	border = u64_min(to - to % g + g, end);
 	*at = u64_max(to, border - QUICK);
+	assert(to <= end && *at <= end);
 	return to;
 }
 
@@ -86,6 +90,7 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 					&right, err);
 		if (code)
 			return code;
+		assert(right <= to - from);
 		if (right < to - from) {
 			*same = from - address + right;
 			return KVP_OK;
@@ -156,6 +161,7 @@ void alias_place(const struct kvp_plan *plan, uint64_t place, char *text)
 			 "dedicated backing" : "no memory");
 		return;
 	}
+	assert(c->plane < plan->geometry.nplanes);
 	plane = &plan->geometry.planes[c->plane];
 	offset = c->offset + (place - c->arena);
 	if (offset / plane->bytes_per_page < plan->geometry.pages)

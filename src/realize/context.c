@@ -3,6 +3,7 @@
  * else; a person needs the rank, GPU, plane, chunk and row, how far it got,
  * and whether the call that failed could lack memory or table entries.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ static void add_free(struct kvp_realization *r, const struct rank *k,
 	uint64_t bytes = 0;
 	uint32_t i;
 
+	assert(used < size);
 	if (size - used < sizeof(before) + TEXT_LIST_ROOM)
 		return;
 	text_list_begin(&list, text + used + sizeof(before) - 1,
@@ -179,6 +181,7 @@ int context_other(struct kvp_realization *r, const struct rank *k,
 	/* A character of a static item's name has up to four bytes. */
 	char where[4 * KVP_NAME_MAX + 64];
 
+	assert(k >= r->ranks && k < r->ranks + r->nranks && code);
 	snprintf(where, sizeof(where), "rank %u, %s, %s", k->rank,
 		 r->devices[k - r->ranks].label, what);
 	return explain(r, k, where, code, err);
@@ -213,6 +216,7 @@ int context_chunk(struct kvp_realization *r, const struct rank *k,
 	const struct kvp_chunk *c = &r->plan->chunks[chunk];
 	char what[192], rows[64];
 
+	assert(chunk < r->plan->nchunks && c->plane < geometry_of(r)->nplanes);
 	rows_text(geometry_of(r), c, rows, sizeof(rows));
 	snprintf(what, sizeof(what), "plane %u (%s), chunk %zu, bytes [%llu, "
 		 "%llu)%s, in the %s", c->plane,

@@ -30,6 +30,7 @@ static int read_back(struct kvp_realization *r, const struct mapping *m,
 	uint32_t i, device;
 	int code;
 
+	assert(m->address && m->bytes);
 	for (i = 0; i < r->nranks; i++) {
 		device = r->ranks[i].device;
 		code = b->mapping.granted(b, m->address, device, &is, err);
@@ -52,6 +53,7 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 	int code = b->mapping.grant(b, m->address, m->bytes, grants, count,
 				    err);
 
+	assert(count && grants[0].flags == KVP_READWRITE);
 	if (code)
 		return code;
 	undo_add_entries(&r->undo, m->step, (uint32_t)count);
@@ -82,6 +84,8 @@ static int grant_plane(struct kvp_realization *r, uint32_t index,
 	size_t i;
 	int code = KVP_OK;
 
+	assert(record->rank == k->rank && record->plane == plane);
+	assert(!record->free_after);	/* one grant for each plane */
 	for (i = r->plane_first[plane]; i < r->plane_first[plane + 1]; i++) {
 		code = grant_mapping(r, &k->mappings[i], k->grants,
 				     k->nreaders, err);
@@ -105,6 +109,7 @@ static int grant_arena(struct kvp_realization *r, struct rank *k,
 	size_t i, chunks = r->plan->nchunks;
 	int code;
 
+	assert(k->nmappings >= chunks && k->grants[0].device == k->device);
 	for (i = chunks; i < k->nmappings; i++) {
 		code = grant_mapping(r, &k->mappings[i], k->grants, 1, err);
 		if (!code)
@@ -126,6 +131,7 @@ int grant_rank(struct kvp_realization *r, uint32_t index,
 	uint32_t plane;
 	int code = read_free(r, k, free, err);
 
+	assert(k->nreaders && k->state == KVP_MAPPED);
 	if (code)
 		return context_other(r, k, "reading free memory", code, err);
 	/* After one plane is before the next. */

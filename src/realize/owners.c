@@ -33,6 +33,7 @@ int kvp_owners_new(struct kvp_owners **owners, const struct kvp_plan *plan,
 	struct kvp_owners *o = NULL;
 	int code;
 
+	assert(owners && plan);
 	*owners = NULL;
 	code = plan_check_rows(plan, err);
 	if (code)
@@ -102,6 +103,7 @@ void owners_check_internal(const struct kvp_owners *owners)
 int kvp_owners_acquire_page(struct kvp_owners *owners, uint64_t page,
 			    struct kvp_error *err)
 {
+	assert(owners);
 	if (page >= owners->pages)
 		return no_such(err, "page", page, owners->pages);
 	if (owners->page[page] & OWNED)
@@ -119,6 +121,7 @@ int kvp_owners_acquire_page(struct kvp_owners *owners, uint64_t page,
 int kvp_owners_release_page(struct kvp_owners *owners, uint64_t page,
 			    struct kvp_error *err)
 {
+	assert(owners);
 	if (page >= owners->pages)
 		return no_such(err, "page", page, owners->pages);
 	if (!(owners->page[page] & OWNED))
@@ -138,6 +141,7 @@ static bool owned_page(const struct kvp_owners *owners, uint64_t row,
 	uint64_t p;
 	size_t i;
 
+	assert(row < owners->rows && r->row == row);
 	for (i = 0; i < r->count; i++)
 		for (p = span[i].first; p < span[i].end; p++)
 			if (owners->page[p] & OWNED) {
@@ -168,6 +172,7 @@ int kvp_owners_acquire_row(struct kvp_owners *owners, uint64_t row,
 {
 	uint64_t page;
 
+	assert(owners);
 	if (row >= owners->rows)
 		return no_such(err, "row", row, owners->rows);
 	if (owners->row[row])
@@ -185,6 +190,7 @@ int kvp_owners_acquire_row(struct kvp_owners *owners, uint64_t row,
 int kvp_owners_release_row(struct kvp_owners *owners, uint64_t row,
 			   struct kvp_error *err)
 {
+	assert(owners);
 	if (row >= owners->rows)
 		return no_such(err, "row", row, owners->rows);
 	if (!owners->row[row])
@@ -197,6 +203,7 @@ int kvp_owners_release_row(struct kvp_owners *owners, uint64_t row,
 
 bool kvp_owners_page_is_free(const struct kvp_owners *owners, uint64_t page)
 {
+	assert(owners);
 	return page < owners->pages && !owners->page[page];
 }
 
@@ -204,6 +211,7 @@ bool kvp_owners_row_is_free(const struct kvp_owners *owners, uint64_t row)
 {
 	uint64_t page;
 
+	assert(owners);
 	return row < owners->rows && !owners->row[row] &&
 	       !owned_page(owners, row, &page);
 }

@@ -54,6 +54,7 @@ static int check_node(const struct kvp_realization *r, struct kvp_error *err)
 	uint32_t first = r->ranks[0].rank;
 	uint32_t last = r->ranks[r->nranks - 1].rank;
 
+	assert(per_node && first <= last && last < geometry_of(r)->ranks);
 	if (first / per_node == last / per_node)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EREFUSED,

@@ -1,6 +1,7 @@
 /*
  * Publishing: what engines may rely on, written once every rank has it.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/strbuf.h"
@@ -82,6 +83,8 @@ static void write_rank(struct strbuf *b, const struct kvp_realization *r,
 	};
 	size_t n;
 
+	_Static_assert(sizeof(keys) / sizeof(*keys) ==
+		       sizeof(numbers) / sizeof(*numbers), "a key each");
 	strbuf_str(b, i ? ",\n{" : "\n{");
 	for (n = 0; n < sizeof(keys) / sizeof(*keys); n++) {
 		strbuf_printf(b, "%s\"%s\":", n ? "," : "", keys[n]);
@@ -101,6 +104,7 @@ static uint32_t least_left(const struct kvp_realization *r)
 {
 	uint32_t least = 0, i;
 
+	assert(r->nranks);
 	for (i = 1; i < r->nranks; i++)
 		if (r->ranks[i].left < r->ranks[least].left)
 			least = i;
@@ -188,6 +192,7 @@ int kvp_realization_write(const struct kvp_realization *r, bool access,
 {
 	struct strbuf b = { 0 };
 
+	assert(r && text && len);
 	write_all(&b, r, access);
 	return strbuf_detach(&b, text, len, err);
 }
@@ -198,6 +203,7 @@ int publish(struct kvp_realization *r, struct kvp_error *err)
 	size_t len = 0;
 	int code;
 
+	assert(!r->published);
 	if (!r->options.publish)
 		return KVP_OK;
 	code = kvp_realization_write(r, false, &text, &len, err);

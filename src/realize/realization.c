@@ -29,6 +29,7 @@ static int order_chunks(struct kvp_realization *r, struct kvp_error *err)
 		at[i] += at[i - 1];
 	for (i = 0; i < plan->nchunks; i++)
 		r->order[at[plan->chunks[i].plane]++] = (uint32_t)i;
+	assert(!r->plane_first[0] && r->plane_first[nplanes] == plan->nchunks);
 	return KVP_OK;
 }
 
@@ -44,6 +45,7 @@ static uint64_t arena_bytes(const struct kvp_plan *plan)
 			bytes = u64_max(bytes, plan->chunks[i].arena +
 					       plan->chunks[i].bytes);
 	bytes = u64_max(bytes, plan->dedicated_bytes);
+	assert(bytes <= KVP_NUMBER_MAX);
 	return u64_ceil_div(bytes, g->granularity) * g->granularity;
 }
 
@@ -68,10 +70,12 @@ static void find_readers(struct kvp_realization *r, struct rank *k)
 	k->devices[0] = k->device;
 	k->grants[0] = (struct kvp_grant){ k->device, KVP_READWRITE };
 	k->nreaders = 1;
+	assert(r->plan->access[k->rank].rank == k->rank);
 	for (i = 0; i < readers->count; i++) {
 		other = find_rank(r, readers->rank[i]);
 		if (!other || other == k)
 			continue;
+		assert(k->nreaders < r->nranks);
 		k->readers[k->nreaders] = other->rank;
 		k->devices[k->nreaders] = other->device;
 		k->grants[k->nreaders++] =
@@ -179,6 +183,7 @@ int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 	struct kvp_realization *r;
 	int code = check_enums(options, err);
 
+	assert(out && plan && backend);
 	*out = NULL;
 	if (!code)
 		code = check_ranks(plan, options, err);
@@ -208,6 +213,7 @@ void realization_delete(struct kvp_realization *r)
 
 	if (!r)
 		return;
+	assert(!r->undo.count);	/* nothing is held any more */
 	for (i = 0; r->ranks && i < r->nranks; i++) {
 		free(r->ranks[i].planes);
 		free(r->ranks[i].memory);

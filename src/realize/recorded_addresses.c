@@ -3,6 +3,7 @@
  * as the geometry does, else anywhere.  Whether the addresses are those of
  * the plan is known before anything is touched.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -18,6 +19,8 @@ uint64_t recorded_plane(const struct kvp_realization *r, const struct rank *k,
 {
 	const struct kvp_plane *p = &geometry_of(r)->planes[plane];
 
+	assert(plane < geometry_of(r)->nplanes);
+	assert(!k->recorded || plane < k->recorded->nplanes);
 	return k->recorded ? k->recorded->planes[plane].address :
 	       p->has_address ? p->address : 0;
 }

@@ -3,6 +3,8 @@
  * realized here and the readers among them; what others on the node hold is
  * the geometry's static_entries.
  */
+#include <assert.h>
+
 #include "base/u64.h"
 #include "model/plan_view.h"
 #include "realize/realization.h"
@@ -18,6 +20,7 @@ bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,
 {
 	uint64_t group = g->dcp_group_size, node = g->ranks_per_node;
 
+	assert(group && node && owner != other);
 	switch (importers) {
 	case KVP_STATIC_NONE:
 		return false;
@@ -43,6 +46,7 @@ static uint64_t readers_here(const struct kvp_plan *plan,
 	uint64_t count = 0;
 	size_t i;
 
+	assert(rank < plan->naccess);
 	for (i = 0; i < readers->count; i++)
 		count += is_here(o, readers->rank[i]);
 	return count;
@@ -94,6 +98,7 @@ uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item)
 {
 	uint64_t g = geometry_of(r)->granularity;
 
+	assert(item < geometry_of(r)->nstatics);
 	return u64_ceil_div(geometry_of(r)->statics[item].bytes, g) * g;
 }
 
@@ -116,6 +121,7 @@ uint64_t demand_plane_bytes(const struct kvp_realization *r, uint32_t plane)
 	uint64_t bytes = 0;
 	size_t i;
 
+	assert(plane < geometry_of(r)->nplanes);
 	for (i = r->plane_first[plane]; i < r->plane_first[plane + 1]; i++)
 		bytes += r->plan->chunks[r->order[i]].bytes;
 	return bytes;

@@ -21,13 +21,16 @@ int undo_room(struct undo *u, struct kvp_error *err)
 		return kvp_error_nomem(err);
 	u->steps = steps;
 	u->room = room;
+	assert(u->count < u->room);
 	return KVP_OK;
 }
 
 size_t undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
 		   uint64_t address, uint64_t bytes, size_t create)
 {
-	assert(u->count < u->room);
+	assert(u->count < u->room && (kind == UNDO_CREATE || bytes));
+	assert(kind != UNDO_MAP || (create < u->count &&
+	       u->steps[create].kind == UNDO_CREATE));
 	u->steps[u->count] = (struct undo_step){
 		.kind = kind, .rank = rank, .address = address, .bytes = bytes,
 		.create = create,
@@ -38,6 +41,7 @@ size_t undo_record(struct undo *u, enum undo_kind kind, uint32_t rank,
 void undo_add_entries(struct undo *u, size_t step, uint32_t entries)
 {
 	assert(step < u->count && u->steps[step].kind == UNDO_MAP);
+	assert(!u->steps[step].entries);
 	u->steps[step].entries = entries;
 }
 
@@ -65,6 +69,7 @@ static int undo_step(const struct undo_step *s, struct backend_watch *w,
 /* What a failed step, or a mapping stuck before it, leaves behind. */
 static void count_stuck(struct undo *u, struct undo_step *s, bool failed)
 {
+	assert(s->kind != UNDO_MAP || u->steps + s->create < s);
 	if (failed && s->kind == UNDO_MAP)
 		u->steps[s->create].kept = true;
 	u->stuck[s->kind] += failed || s->kept;
@@ -97,6 +102,7 @@ int undo_all(struct undo *u, struct backend_watch *w, uint32_t *rank,
 
 void undo_release(struct undo *u)
 {
+	assert(u->count <= u->room);
 	free(u->steps);
 	*u = (struct undo){ 0 };
 }
