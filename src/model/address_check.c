@@ -2,6 +2,7 @@
  * Recorded addresses that contradict: planes and arena of one rank lie in
  * one address space, so their ranges may not overlap.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,6 +79,7 @@ static int overlap(const struct kvp_geometry *g, const struct range *a,
 {
 	char before[KVP_PLANE_NAME_MAX + 32], behind[KVP_PLANE_NAME_MAX + 32];
 
+	assert(a->first <= b->first && b->first < a->end);
 	name(before, sizeof(before), g, a->plane);
 	name(behind, sizeof(behind), g, b->plane);
 	return json_fail(b->plane == g->nplanes ? &places->arena_address :
@@ -99,6 +101,7 @@ int addresses_check(const struct kvp_geometry *g,
 	if (!ranges)
 		return kvp_error_nomem(err);
 	count = collect(g, ranges);
+	assert(count <= g->nplanes + 1);
 	qsort(ranges, count, sizeof(*ranges), by_first);
 	/* Where any two overlap, two neighbours do. */
 	for (i = 1; i < count && !code; i++)

@@ -2,6 +2,7 @@
  * A recorded layout: brought into the order of a plan, and refused unless
  * it tiles every plane and the arena once, on granule boundaries.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -80,6 +81,7 @@ static int check_planes(const struct kvp_geometry *g, const struct json_at *at,
 	uint64_t next, backing;
 	size_t plane;
 
+	assert(c && g->granularity);
 	for (plane = 0; plane < g->nplanes; plane++) {
 		next = 0;
 		backing = g->pages * g->planes[plane].bytes_per_page;
@@ -112,6 +114,7 @@ static int check_arena(const struct kvp_geometry *g, const struct json_at *at,
 	const struct kvp_chunk *c = g->base_chunks;
 	size_t i;
 
+	assert(end <= KVP_NUMBER_MAX);
 	u64_round_up(next, g->granularity, &next);
 	for (i = 0; i < g->nbase_chunks && c[i].arena != KVP_UNALIASED; i++) {
 		if (c[i].arena != next)

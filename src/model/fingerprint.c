@@ -3,6 +3,7 @@
  * one, so that padding between fields does not count.  A test compares the
  * fields with the members in the headers.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "model/fingerprint.h"
@@ -137,6 +138,7 @@ uint64_t plan_fingerprint(const struct kvp_plan *plan)
 	uint64_t h = 0;
 	size_t i;
 
+	assert(plan);
 	mix_geometry(&h, &plan->geometry);
 	mix(&h, plan->merge);
 	mix(&h, plan->dedicated_bytes);

@@ -1,6 +1,7 @@
 /*
  * The limits of a node as a noun, and what they mean for a geometry.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <kvplan/limits.h>
@@ -13,6 +14,7 @@ uint64_t kvp_limits_entry_limit(const struct kvp_limits *limits,
 {
 	uint64_t limit = KVP_ENTRIES_MAX;
 
+	assert(g);
 	if (!limits || !limits->entries_counted)
 		return g->entry_limit;
 	(void)u64_add(limits->entries_free, g->static_entries, &limit);
@@ -25,6 +27,7 @@ int kvp_limits_check(const struct kvp_limits *limits,
 	const struct kvp_limits_device *d;
 	size_t i;
 
+	assert(limits && g);
 	for (i = 0; i < limits->ndevices; i++) {
 		d = &limits->devices[i];
 		if (d->granularity && g->granularity % d->granularity == 0)
@@ -43,6 +46,7 @@ int kvp_limits_check(const struct kvp_limits *limits,
 
 void kvp_limits_release(struct kvp_limits *limits)
 {
+	assert(limits);
 	free(limits->devices);
 	free(limits->peers);
 	*limits = (struct kvp_limits){ .driver = "" };

@@ -2,6 +2,7 @@
  * The plan as a noun: its modes' names, whether its rows are sound, and
  * giving it back.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ int kvp_merge_find(const char *name, enum kvp_merge *merge)
 {
 	size_t i;
 
+	assert(name && merge);
 	for (i = 0; i < sizeof(merge_names) / sizeof(*merge_names); i++)
 		if (!strcmp(name, merge_names[i])) {
 			*merge = (enum kvp_merge)i;
@@ -73,6 +75,7 @@ void kvp_plan_release(struct kvp_plan *plan)
 {
 	size_t i;
 
+	assert(plan);
 	for (i = 0; i < plan->naccess; i++)
 		free(plan->access[i].readers.rank);
 	free(plan->access);

@@ -2,6 +2,7 @@
  * How many sequences a plan holds at the same time, and how many snapshot
  * rows beside them: pages are counted once, whatever rows share them.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <kvplan/plan.h>
@@ -55,6 +56,7 @@ static int cells_make(struct cells *c, const struct kvp_plan *plan,
 	for (i = 0; i < n; i++)
 		if (!c->nedges || c->edge[i] != c->edge[c->nedges - 1])
 			c->edge[c->nedges++] = c->edge[i];
+	assert(c->nedges <= n);
 	for (c->leaves = 1; c->leaves < c->nedges; c->leaves *= 2)
 		;
 	c->node = calloc(2 * c->leaves, sizeof(*c->node));
@@ -80,6 +82,7 @@ static uint64_t pages_of(const struct cells *c, size_t first, size_t end)
 {
 	if (first + 1 >= c->nedges)
 		return 0;
+	assert(first <= end);
 	return c->edge[end < c->nedges ? end : c->nedges - 1] -
 	       c->edge[first];
 }
@@ -93,9 +96,11 @@ static void take(struct cells *c, size_t at, size_t first, size_t width,
 {
 	struct node *n = &c->node[at];
 
+	assert(at < 2 * c->leaves && width && from <= to);
 	if (to <= first || first + width <= from)
 		return;
 	if (from <= first && first + width <= to) {
+		assert(!back || n->rows);
 		n->rows += back ? UINT64_MAX : 1;
 	} else {
 		take(c, 2 * at, first, width / 2, from, to, back);
@@ -137,6 +142,7 @@ static uint64_t rows_within(struct cells *c, const struct kvp_plan *plan,
 	}
 	for (; first < plan->nrows; first++)
 		(void)take_row(c, plan, &plan->rows[first], true);
+	assert(!c->node[1].pages);	/* as it was */
 	return most;
 }
 
@@ -144,8 +150,10 @@ static uint64_t rows_within(struct cells *c, const struct kvp_plan *plan,
 static uint64_t sequences_in(const struct kvp_geometry *g, uint64_t pages,
 			     uint64_t pages_each)
 {
-	uint64_t n = pages / pages_each;
+	uint64_t n;
 
+	assert(pages_each);
+	n = pages / pages_each;
 	return g->execution_rows ? u64_min(n, g->execution_rows) : n;
 }
 
@@ -175,6 +183,7 @@ int kvp_size_concurrency(struct kvp_concurrency *c,
 	c->longest_tokens = g->pages * page;
 	c->pages_each = u64_ceil_div(tokens, page);
 	c->sequences = sequences_in(g, g->pages, c->pages_each);
+	assert(c->sequences <= g->pages / c->pages_each);
 	spare = g->pages - c->sequences * c->pages_each;
 	c->rows_beside = rows_within(&cells, plan, spare);
 	for (i = 0; i < plan->nrows; i++)

@@ -1,6 +1,7 @@
 /*
  * How much of what is free may be used: a text in, bytes out.
  */
+#include <assert.h>
 #include <string.h>
 
 #include <kvplan/size.h>
@@ -32,6 +33,7 @@ int kvp_memory_limit_read(struct kvp_memory_limit *limit, const char *text,
 	struct kvp_memory_limit got = { .kind = KVP_LIMIT_PERCENT };
 	int code;
 
+	assert(limit && text);
 	if (!is_percentage(text, &got.percent)) {
 		got.kind = *text == '-' ? KVP_LIMIT_LEAVE : KVP_LIMIT_USE;
 		code = bytes_parse_loose(text + (*text == '-'), &got.bytes);

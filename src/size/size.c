@@ -83,6 +83,7 @@ static uint64_t most_pages(const struct kvp_size *fixed,
 	uint64_t high = u64_min(bytes, KVP_NUMBER_MAX) /
 			g->planes[0].bytes_per_page;
 
+	assert(g->nplanes && g->planes[0].bytes_per_page);
 	while (low < high) {
 		mid = low + (high - low + 1) / 2;
 		if (measure(&s, g, mid) && s.used_bytes <= bytes)
@@ -157,6 +158,7 @@ static void set_budget(struct kvp_size *s, const struct kvp_size_wish *wish)
 	for (i = 1; i < wish->nfree; i++)
 		if (wish->free_bytes[i] < wish->free_bytes[s->rank])
 			s->rank = (uint32_t)i;
+	assert(s->rank < wish->nfree);
 	s->free_bytes = wish->free_bytes[s->rank];
 	usable = kvp_memory_limit_apply(&wish->limit, s->free_bytes);
 	/* People are told what they asked for, also where less is free. */
@@ -217,6 +219,7 @@ static int does_not_fit(const struct kvp_size *s, const struct kvp_geometry *g,
 {
 	char nearest[256], budget[256], rank[32] = "every rank";
 
+	assert(s->bounded && s->used_bytes > s->budget_bytes);
 	if (wish->nfree > 1)
 		snprintf(rank, sizeof(rank), "rank %" PRIu32, s->rank);
 	name_nearest(nearest, sizeof(nearest), s, g, fit, s->pages);
@@ -265,6 +268,7 @@ static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
 		return cannot_be_stated(s, g, pages, fit, err);
 	if (s->bounded && s->used_bytes > s->budget_bytes)
 		return does_not_fit(s, g, wish, fit, err);
+	assert(s->pages == pages);
 	if (s->bounded)
 		s->left_bytes = s->free_bytes - s->used_bytes;
 	return KVP_OK;
@@ -359,6 +363,7 @@ int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
 	struct kvp_size s = { .bounded = false };
 	int code = check_wish(wish, geometry, err);
 
+	assert(size);
 	*size = s;
 	if (!code)
 		code = measure_fixed(&s, geometry, err);
