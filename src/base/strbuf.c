@@ -19,7 +19,6 @@ static bool reserve(struct strbuf *b, size_t more)
 	size_t room = b->room ? b->room : 256;
 	char *text;
 
-	assert(b->len < SIZE_MAX - more && (!b->room || b->len < b->room));
 	if (b->failed)
 		return false;
 	if (need <= b->room)

@@ -97,7 +97,6 @@ static uint32_t lower_slot(const struct assigner *g, uint32_t segment)
 {
 	uint32_t low = 0, high = g->count, mid;
 
-	assert(segment < g->s->count);
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (g->s->of[g->slots[mid]] < segment)
@@ -115,7 +114,6 @@ static void mark_first_slots(struct assigner *g)
 
 	for (i = 0; i < g->count; i++) {
 		segment = g->s->of[g->slots[i]];
-		assert(g->j->start[g->slots[i]] == start);
 		if (chosen_left(g, segment) == start &&
 		    g->a->first[segment] == NONE)
 			g->a->first[segment] = g->slots[i];

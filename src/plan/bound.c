@@ -220,7 +220,6 @@ static void offer(struct walk *w, uint32_t junction, uint32_t chunks)
 	struct tally *t = &w->tally[junction];
 	struct choice c = { .junction = junction };
 
-	assert(t->ends && t->next_starts && !t->offered);
 	c.from = best_free(w, junction, chunks);
 	c.saving = left_value(w, c.from) + 1 - (t->ends <= t->starts);
 	/* One junction on both sides: min() falls by 1 once, not twice. */

@@ -66,7 +66,6 @@ static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
 	uint64_t first = (chunk->offset + (from - chunk->arena)) / bpp;
 	uint64_t end = u64_ceil_div(chunk->offset + (to - chunk->arena), bpp);
 
-	assert(chunk->arena <= from && from < to);
 	/* The backing behind the last page belongs to none. */
 	end = u64_min(end, c->g->pages);
 	if (first < end)

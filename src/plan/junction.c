@@ -103,7 +103,6 @@ static uint32_t find(const uint64_t *keys, uint32_t count, uint32_t from,
 {
 	uint32_t low = from, high = count, mid;
 
-	assert(from <= count);
 	/* Cut alike, a tile ends where the next begins: look there first. */
 	if (low < high && keys[low] >= wanted)
 		return keys[low] == wanted ? low : NONE;
@@ -150,7 +149,6 @@ static int link_pieces(struct junctions *j, const struct layout *l,
 		before = last[l->chunks[piece].plane];
 		j->next[piece] = j->prev[piece] = NONE;
 		if (before != NONE && j->end[before] == j->start[piece]) {
-			assert(j->next[before] == NONE);
 			j->next[before] = piece;
 			j->prev[piece] = before;
 		}
