@@ -37,11 +37,12 @@ struct rule {
 /*
  * In the order of enum kvp_rule; a rule needs only earlier ones.  Needs are
  * also chosen so that one defect is reported by one rule: a missing chunk
- * changes coverage, bytes, entries and bound, and is told once.
+ * changes coverage, bytes, entries and bound, and is reported once.
  */
 static const struct rule rules[] = {
 	{ "alignment",
-	  "every offset, length and place is a multiple of the granularity",
+	  "every offset, length and arena address is a multiple of the "
+	  "granularity",
 	  0, KVP_ERROR, check_rule_alignment },
 	{ "plane-coverage",
 	  "every plane's [0, backing) is tiled exactly once",
@@ -59,7 +60,7 @@ static const struct rule rules[] = {
 	  "every snapshot row has exactly the base layout's conflicting pages",
 	  BIT(ARENA_COVERAGE), KVP_ERROR, check_rule_conflicts },
 	{ "permutation",
-	  "cut back into base tiles, every place holds what the base allows",
+	  "cut back into base tiles, the arena holds what the base layout allows",
 	  BIT(CONFLICTS), KVP_ERROR, check_rule_permutation },
 	{ "merge",
 	  "every merged chunk obeys the plan's mode",

@@ -323,15 +323,20 @@ START_TEST(a_finding_is_told_in_one_line)
 		   "at byte 18446744073709551615, expected 2097152");
 	f = (struct kvp_finding){ .rule = KVP_RULE_BOUND, .what = "has chunks",
 		.stated = 3, .expected = 4, .relation = KVP_AT_LEAST };
-	check_text(&f, "bound: plan: has chunks 3, expected at least 4");
+	check_text(&f, "bound: plan: has 3 chunks, expected at least 4");
 	f.place = KVP_AT_ROW;
 	f.relation = KVP_AT_MOST;
-	check_text(&f, "bound: rows[0]: has chunks 3, expected at most 4");
+	check_text(&f, "bound: rows[0]: has 3 chunks, expected at most 4");
 	f.place = KVP_AT_RANK;
 	f.relation = KVP_EXACTLY;
-	check_text(&f, "bound: ranks[0]: has chunks 3, expected 4");
+	check_text(&f, "bound: ranks[0]: has 3 chunks, expected 4");
 	f.place = KVP_AT_NODE;
-	check_text(&f, "bound: nodes[0]: has chunks 3, expected 4");
+	check_text(&f, "bound: nodes[0]: has 3 chunks, expected 4");
+	f = (struct kvp_finding){ .rule = KVP_RULE_PLANE_COVERAGE,
+		.place = KVP_AT_CHUNK, .stated = 99, .expected = 5,
+		.what = "names a plane that is not there" };
+	check_text(&f, "plane-coverage: chunks[0]: is of plane 99; the last "
+		   "plane is 5");
 }
 END_TEST
 
