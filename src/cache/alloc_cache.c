@@ -1,6 +1,6 @@
 /*
  * The allocation cache: its operations, its cap and its counters.  Where the
- * blocks are is cache_blocks.c's business, what the cap is that of the policy.
+ * blocks are is kept by cache_blocks.c; headroom.h computes the cap.
  *
  * Caching turned off is a cap of 0 in force, whatever the cap is: nothing is
  * kept but pinned blocks and those that the backend would not take.
@@ -47,7 +47,7 @@ static int synchronize(struct kvp_alloc_cache *c, struct kvp_error *err)
 }
 
 /* The cap in force. */
-static struct kvp_cap cap_of(const struct kvp_alloc_cache *c)
+static struct kvp_cap get_cap(const struct kvp_alloc_cache *c)
 {
 	return c->on ? c->count.cap :
 		       (struct kvp_cap){ 0, true, KVP_CAP_OVERRIDE };
@@ -63,7 +63,7 @@ static int give_back(struct kvp_alloc_cache *c, struct alloc_block *block,
 	code = c->backend->pool.deallocate(c->backend, c->pool,
 					   block->at.address, err);
 	if (code) {
-		/* To the end, where it is in no other block's way. */
+		/* To the end of the list, so that the others are tried. */
 		alloc_blocks_move(&c->blocks, block, true, false);
 		return code;
 	}
@@ -78,7 +78,7 @@ static int give_back(struct kvp_alloc_cache *c, struct alloc_block *block,
 static int evict(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	const struct alloc_sum *held = &c->blocks.sum[ALLOC_HELD];
-	const struct kvp_cap cap = cap_of(c);
+	const struct kvp_cap cap = get_cap(c);
 	int code = KVP_OK;
 
 	if (!cap.bounded || held->bytes <= cap.bytes)
@@ -92,18 +92,18 @@ static int evict(struct kvp_alloc_cache *c, struct kvp_error *err)
 }
 
 /* File a block that was handed out or pinned. */
-static int file(struct kvp_alloc_cache *c, struct alloc_block *block,
-		bool pinned, struct kvp_error *err)
+static int file_block(struct kvp_alloc_cache *c, struct alloc_block *block,
+		      bool pinned, struct kvp_error *err)
 {
-	const struct kvp_cap cap = cap_of(c);
+	const struct kvp_cap cap = get_cap(c);
 	int code = KVP_OK;
 
-	/* Unpinning and pinning move a filed block, putting one back files it. */
+	/* Either it is put back, or pinning changes. */
 	assert(!block->filed || block->pinned != pinned);
 	alloc_blocks_move(&c->blocks, block, true, pinned);
 	if (pinned)
 		return KVP_OK;
-	/* It would take everything else with it. */
+	/* Filed, it would evict all other blocks before itself. */
 	if (cap.bounded && block->size->bytes > cap.bytes)
 		code = give_back(c, block, err);
 	return code ? code : evict(c, err);
@@ -169,7 +169,7 @@ int kvp_alloc_cache_put(struct kvp_alloc_cache *c, uint64_t address,
 			PRIx64 " is %s", address, block ?
 			"not handed out, it was put back already" :
 			"none that was handed out");
-	return file(c, block, block->pinned, err);
+	return file_block(c, block, block->pinned, err);
 }
 
 int kvp_alloc_cache_set_cap(struct kvp_alloc_cache *c,
@@ -262,7 +262,7 @@ static int set_pinned(struct kvp_alloc_cache *c, uint64_t address, bool pinned,
 				     PRIx64 " is %s", call, address,
 				     pinned ? "pinned already" : "not pinned");
 	if (block->filed)
-		return file(c, block, pinned, err);
+		return file_block(c, block, pinned, err);
 	alloc_blocks_move(&c->blocks, block, false, pinned);
 	return KVP_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * The books of an allocation cache: a table by address, a tree of sizes, and
+ * The blocks of an allocation cache: a table by address, a tree of sizes, and
  * lists in the order of filing.
  */
 #include "cache/cache_blocks.h"
@@ -47,7 +47,7 @@ static void list_remove(struct alloc_list *list, struct alloc_block *b,
 }
 
 /* NULL for NULL: the node is first in its block. */
-static struct alloc_block *block_of(struct address_node *node)
+static struct alloc_block *get_block(struct address_node *node)
 {
 	return (struct alloc_block *)node;
 }
@@ -55,12 +55,12 @@ static struct alloc_block *block_of(struct address_node *node)
 struct alloc_block *alloc_blocks_at(const struct alloc_blocks *bs,
 				    uint64_t address)
 {
-	return block_of(address_table_find(&bs->table, address));
+	return get_block(address_table_find(&bs->table, address));
 }
 
 /* Sizes. */
 
-static int compare(const void *a, const void *b)
+static int compare_bytes(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -68,7 +68,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* One block more of a size; NULL: no memory. */
-static struct alloc_size *size_take(struct alloc_blocks *bs, uint64_t bytes)
+static struct alloc_size *add_to_size(struct alloc_blocks *bs, uint64_t bytes)
 {
 	struct alloc_size *size = calloc(1, sizeof(*size));
 	struct alloc_size **node;
@@ -76,7 +76,7 @@ static struct alloc_size *size_take(struct alloc_blocks *bs, uint64_t bytes)
 	if (!size)
 		return NULL;
 	size->bytes = bytes;
-	node = tsearch(size, &bs->tree, compare);
+	node = tsearch(size, &bs->tree, compare_bytes);
 	if (!node || *node != size)
 		free(size);
 	if (!node)
@@ -86,20 +86,20 @@ static struct alloc_size *size_take(struct alloc_blocks *bs, uint64_t bytes)
 	return *node;
 }
 
-static void size_drop(struct alloc_blocks *bs, struct alloc_size *size)
+static void remove_from_size(struct alloc_blocks *bs, struct alloc_size *size)
 {
 	assert(size->blocks);
 	if (--size->blocks)
 		return;
 	assert(!size->filed && !size->held.first);
-	tdelete(size, &bs->tree, compare);
+	tdelete(size, &bs->tree, compare_bytes);
 	free(size);
 }
 
 struct alloc_block *alloc_blocks_held(const struct alloc_blocks *bs,
 				      uint64_t bytes)
 {
-	struct alloc_size **node = tfind(&bytes, &bs->tree, compare);
+	struct alloc_size **node = tfind(&bytes, &bs->tree, compare_bytes);
 
 	return node ? (*node)->held.last : NULL;
 }
@@ -113,7 +113,7 @@ enum alloc_place alloc_block_place(const struct alloc_block *b)
 	return b->pinned ? ALLOC_PINNED : ALLOC_HELD;
 }
 
-static void enter(struct alloc_blocks *bs, struct alloc_block *b)
+static void count_in(struct alloc_blocks *bs, struct alloc_block *b)
 {
 	struct alloc_sum *sum = &bs->sum[alloc_block_place(b)];
 
@@ -129,7 +129,7 @@ static void enter(struct alloc_blocks *bs, struct alloc_block *b)
 	}
 }
 
-static void leave(struct alloc_blocks *bs, struct alloc_block *b)
+static void count_out(struct alloc_blocks *bs, struct alloc_block *b)
 {
 	struct alloc_sum *sum = &bs->sum[alloc_block_place(b)];
 
@@ -148,10 +148,10 @@ static void leave(struct alloc_blocks *bs, struct alloc_block *b)
 void alloc_blocks_move(struct alloc_blocks *bs, struct alloc_block *block,
 		       bool filed, bool pinned)
 {
-	leave(bs, block);
+	count_out(bs, block);
 	block->filed = filed;
 	block->pinned = pinned;
-	enter(bs, block);
+	count_in(bs, block);
 }
 
 /* Beginning and end. */
@@ -164,7 +164,7 @@ int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
 	assert(bytes);
 	*block = NULL;
 	if (b && !address_table_room(&bs->table, err))
-		b->size = size_take(bs, bytes);
+		b->size = add_to_size(bs, bytes);
 	if (!b || !b->size) {
 		free(b);
 		return kvp_error_nomem(err);
@@ -175,7 +175,7 @@ int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
 
 void alloc_blocks_discard(struct alloc_blocks *bs, struct alloc_block *block)
 {
-	size_drop(bs, block->size);
+	remove_from_size(bs, block->size);
 	free(block);
 }
 
@@ -185,12 +185,12 @@ void alloc_blocks_add(struct alloc_blocks *bs, struct alloc_block *block,
 	assert(!block->filed && !block->pinned);
 	block->at.address = address;
 	address_table_add(&bs->table, &block->at);
-	enter(bs, block);
+	count_in(bs, block);
 }
 
 void alloc_blocks_remove(struct alloc_blocks *bs, struct alloc_block *block)
 {
-	leave(bs, block);
+	count_out(bs, block);
 	address_table_remove(&bs->table, &block->at);
 	alloc_blocks_discard(bs, block);
 }
@@ -221,7 +221,7 @@ static void check_block(const struct alloc_blocks *bs,
 	assert(size->bytes && size->blocks);
 	assert(size->filed <= size->blocks);
 	assert(!b->filed || size->filed);
-	assert(tfind(size, &bs->tree, compare));
+	assert(tfind(size, &bs->tree, compare_bytes));
 	assert(!size->held.first ||
 	       size->held.first->size == size->held.last->size);
 }
@@ -235,12 +235,12 @@ void alloc_blocks_check_internal(const struct alloc_blocks *bs)
 
 	assert(address_table_sound(&bs->table));
 	for (i = 0; i < bs->table.nbuckets; i++)
-		for (b = block_of(bs->table.buckets[i]); b;
-		     b = block_of(b->at.chain)) {
+		for (b = get_block(bs->table.buckets[i]); b;
+		     b = get_block(b->at.chain)) {
 			check_block(bs, b);
 			sum[alloc_block_place(b)].bytes += b->size->bytes;
 			sum[alloc_block_place(b)].blocks++;
-			/* Every size is met once, at its first block. */
+			/* A size counts once: at its first held block. */
 			if (b == b->size->held.first)
 				listed += check_list(&b->size->held,
 						     ALLOC_SAME);
@@ -261,7 +261,7 @@ void alloc_blocks_release(struct alloc_blocks *bs)
 	for (i = 0; i < bs->table.nbuckets; i++)
 		while (bs->table.buckets[i])
 			alloc_blocks_remove(bs,
-					    block_of(bs->table.buckets[i]));
+					    get_block(bs->table.buckets[i]));
 	address_table_release(&bs->table);
 	assert(!bs->tree);
 	*bs = (struct alloc_blocks){ .sizes = 0 };

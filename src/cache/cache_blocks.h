@@ -1,7 +1,7 @@
 /*
- * The blocks of an allocation cache, in books: which there are, where each
- * one is, and in which order the held ones were filed.  Knows addresses and
- * sizes, neither a backend nor a cap.
+ * The blocks of an allocation cache: which there are, whether each one is
+ * handed out, held or pinned, and in which order the held ones were filed.
+ * Knows addresses and sizes, neither a backend nor a cap.
  *
  *               prepare, add                move                  remove
  *   no address -------------> handed out <---------> held, pinned -------> gone
@@ -19,7 +19,8 @@
 
 #include "base/address_table.h"
 
-/* Where a block is.  Pinned is filed and pinned; handed out is either. */
+/* The state of a block.  ALLOC_PINNED is filed and pinned; one that is handed
+   out (ALLOC_LIVE) may be pinned as well. */
 enum alloc_place { ALLOC_LIVE, ALLOC_HELD, ALLOC_PINNED, ALLOC_PLACES };
 
 /* The lists a held block is in: of all, and of those of its size. */
@@ -72,14 +73,14 @@ int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
 			 struct alloc_block **block, struct kvp_error *err);
 void alloc_blocks_discard(struct alloc_blocks *bs, struct alloc_block *block);
 
-/* Hand it out.  The address is nobody else's. */
+/* Hand it out.  No other block has this address. */
 void alloc_blocks_add(struct alloc_blocks *bs, struct alloc_block *block,
 		      uint64_t address);
 
 /* The end of a block: free it. */
 void alloc_blocks_remove(struct alloc_blocks *bs, struct alloc_block *block);
 
-/* Put it where it belongs now; held, it becomes the most recent one. */
+/* Change its state; if it is held now it is the most recent one. */
 void alloc_blocks_move(struct alloc_blocks *bs, struct alloc_block *block,
 		       bool filed, bool pinned);
 

@@ -1,6 +1,6 @@
 /*
- * The decode workload: what an engine's temporaries ask of an allocation
- * cache, and what that leaves behind.  Knows no policy and no card.
+ * The decode workload: the blocks that an engine's temporary tensors get from
+ * an allocation cache and put back, and what the cache holds after each step.
  */
 #include "cache/decode_workload.h"
 
@@ -29,18 +29,18 @@ struct run {
 	size_t nkept, room;
 };
 
-static uint64_t growth_of(const struct kvp_decode *d)
+static uint64_t get_growth(const struct kvp_decode *d)
 {
 	return d->growth_bytes ? d->growth_bytes :
 	       (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes;
 }
 
-/* check() has seen that it fits. */
+/* check_decode() has seen that it fits. */
 static uint64_t tensor_bytes(const struct kvp_decode *d, uint64_t step,
 			     uint32_t i)
 {
 	const uint64_t n = (d->grow ? (step - 1) * d->sizes : 0) + i;
-	const uint64_t growth = growth_of(d), grain = d->grain_bytes;
+	const uint64_t growth = get_growth(d), grain = d->grain_bytes;
 	uint64_t bytes = d->step_bytes / d->sizes +
 			 (i < d->step_bytes % d->sizes) +
 			 growth / d->sizes * n + growth % d->sizes * n / d->sizes;
@@ -56,7 +56,7 @@ static uint64_t tensor_bytes(const struct kvp_decode *d, uint64_t step,
 static bool sum_growth(const struct kvp_decode *d, uint64_t *sum)
 {
 	const uint64_t rounds = d->grow ? 1 : d->steps;
-	const uint64_t growth = growth_of(d);
+	const uint64_t growth = get_growth(d);
 	uint64_t n = d->sizes, part;
 
 	return (!d->grow || u64_mul(n, d->steps, &n)) &&
@@ -68,7 +68,7 @@ static bool sum_growth(const struct kvp_decode *d, uint64_t *sum)
 }
 
 /* All tensors of all steps; each is rounded up by less than the grain. */
-static bool fits(const struct kvp_decode *d)
+static bool check_sums(const struct kvp_decode *d)
 {
 	const uint64_t most = d->grain_bytes > 1 ? d->grain_bytes - 1 : 0;
 	uint64_t bytes, more;
@@ -82,7 +82,7 @@ static bool fits(const struct kvp_decode *d)
 	       bytes <= KVP_NUMBER_MAX;
 }
 
-static int check(const struct kvp_decode *d, struct kvp_error *err)
+static int check_decode(const struct kvp_decode *d, struct kvp_error *err)
 {
 	char growth[48] = "", grain[64] = "are";
 
@@ -94,11 +94,11 @@ static int check(const struct kvp_decode *d, struct kvp_error *err)
 		return kvp_error_set(err, KVP_EINPUT, "%" PRIu64 " bytes are "
 			"too few for the %" PRIu32 " tensors of a step, which "
 			"take at least one each", d->step_bytes, d->sizes);
-	if (fits(d))
+	if (check_sums(d))
 		return KVP_OK;
-	if (growth_of(d) != (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes)
+	if (get_growth(d) != (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes)
 		snprintf(growth, sizeof(growth), " by %" PRIu64 " bytes each",
-			 growth_of(d));
+			 get_growth(d));
 	if (d->grain_bytes > 1)
 		snprintf(grain, sizeof(grain), "and rounded up to multiples "
 			 "of %" PRIu64 ", can be", d->grain_bytes);
@@ -118,7 +118,7 @@ static uint64_t bytes_of_most(const struct kvp_decode *d)
 	uint64_t bytes, more;
 
 	if (!u64_mul(d->step_bytes / d->sizes, n, &bytes) ||
-	    !u64_mul(growth_of(d) / d->sizes, pairs, &more) ||
+	    !u64_mul(get_growth(d) / d->sizes, pairs, &more) ||
 	    !u64_add(bytes, more, &bytes))
 		return UINT64_MAX;
 	return u64_max(bytes, n + pairs);	/* 1 + 2 + 3 ... */
@@ -128,7 +128,7 @@ static uint64_t bytes_of_most(const struct kvp_decode *d)
 static int check_held(const struct kvp_decode *d, uint64_t free_bytes,
 		      const struct kvp_cap *cap, struct kvp_error *err)
 {
-	const uint64_t tensors = d->steps * d->sizes;	/* see fits() */
+	const uint64_t tensors = d->steps * d->sizes;	/* see check_sums() */
 	const uint64_t bytes = bytes_of_most(d);
 	char text[64] = "without a cap";
 
@@ -181,8 +181,8 @@ static int check_blocks(struct run *r, struct kvp_error *err)
 }
 
 /* See what is held now, and whether something was freed in this step. */
-static void observe(struct run *r, uint64_t step,
-		    struct kvp_alloc_cache_counters *now)
+static void record_counters(struct run *r, uint64_t step,
+			    struct kvp_alloc_cache_counters *now)
 {
 	struct kvp_decode_result *result = r->result;
 
@@ -201,11 +201,11 @@ static void observe(struct run *r, uint64_t step,
 }
 
 /* The state at the end, or where memory ran out. */
-static int conclude(struct run *r, uint64_t step, struct kvp_error *err)
+static int record_end(struct run *r, uint64_t step, struct kvp_error *err)
 {
 	struct kvp_decode_result *result = r->result;
 
-	observe(r, step, &result->counters);
+	record_counters(r, step, &result->counters);
 	result->freed_bytes = result->counters.freed_bytes_total -
 			      r->first.freed_bytes_total;
 	return r->backend->device.memory(r->backend, r->device,
@@ -213,8 +213,8 @@ static int conclude(struct run *r, uint64_t step, struct kvp_error *err)
 }
 
 /* tensor is from 1; 0: before step 1. */
-static int ask(struct run *r, uint64_t step, uint32_t tensor, uint64_t bytes,
-	       uint64_t *address, struct kvp_error *err)
+static int get_block(struct run *r, uint64_t step, uint32_t tensor,
+		     uint64_t bytes, uint64_t *address, struct kvp_error *err)
 {
 	struct kvp_decode_result *result = r->result;
 	struct kvp_error one = { 0 };
@@ -225,14 +225,14 @@ static int ask(struct run *r, uint64_t step, uint32_t tensor, uint64_t bytes,
 		result->exhausted = true;
 		result->tensor = tensor;
 		result->wanted_bytes = bytes;
-		return conclude(r, step, err);
+		return record_end(r, step, err);
 	}
 	if (code && err)
 		*err = one;
 	return code;
 }
 
-static int make_room(struct run *r, struct kvp_error *err)
+static int reserve_kept(struct run *r, struct kvp_error *err)
 {
 	size_t room = r->room ? 2 * r->room : KEPT_FIRST;
 	uint64_t *more;
@@ -248,31 +248,33 @@ static int make_room(struct run *r, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* As ask(), and it stays handed out. */
-static int keep(struct run *r, uint64_t step, uint32_t tensor, uint64_t bytes,
-		struct kvp_error *err)
+/* As get_block(), and it stays handed out. */
+static int keep_block(struct run *r, uint64_t step, uint32_t tensor,
+		      uint64_t bytes, struct kvp_error *err)
 {
-	int code = make_room(r, err);
+	int code = reserve_kept(r, err);
 
 	if (!code)
-		code = ask(r, step, tensor, bytes, &r->kept[r->nkept], err);
+		code = get_block(r, step, tensor, bytes, &r->kept[r->nkept],
+				 err);
 	if (!code && !r->result->exhausted)
 		r->nkept++;
 	return code;
 }
 
-static int begin(struct run *r, struct kvp_error *err)
+static int get_lasting_blocks(struct run *r, struct kvp_error *err)
 {
 	const struct kvp_decode *d = r->decode;
 	int code = KVP_OK;
 	uint32_t i;
 
 	if (d->live_bytes)
-		code = keep(r, 0, 0, d->live_bytes, err);
+		code = keep_block(r, 0, 0, d->live_bytes, err);
 	if (d->preallocate && d->steps)
 		for (i = 0; !code && !r->result->exhausted && i < d->sizes;
 		     i++)
-			code = keep(r, 0, 0, tensor_bytes(d, d->steps, i), err);
+			code = keep_block(r, 0, 0,
+					  tensor_bytes(d, d->steps, i), err);
 	return code;
 }
 
@@ -285,14 +287,14 @@ static int run_tensors(struct run *r, uint64_t step, struct kvp_error *err)
 	int code;
 
 	for (i = 0; i < d->sizes; i++) {
-		code = ask(r, step, i + 1, tensor_bytes(d, step, i), &address,
-			   err);
+		code = get_block(r, step, i + 1, tensor_bytes(d, step, i),
+				 &address, err);
 		if (code || r->result->exhausted)
 			return code;
 		code = kvp_alloc_cache_put(r->cache, address, err);
 		if (code)
 			return code;
-		observe(r, step, &now);
+		record_counters(r, step, &now);
 	}
 	return KVP_OK;
 }
@@ -309,13 +311,14 @@ static int run_step(struct run *r, uint64_t step, kvp_decode_row_fn *row,
 	if (!d->preallocate)
 		code = run_tensors(r, step, err);
 	if (!code && !r->result->exhausted && d->live_growth_bytes)
-		code = keep(r, step, d->sizes + 1, d->live_growth_bytes, err);
+		code = keep_block(r, step, d->sizes + 1, d->live_growth_bytes,
+				  err);
 	if (code || r->result->exhausted)
 		return code;
 	code = kvp_alloc_cache_step(r->cache, err);
 	if (code)
 		return code;
-	observe(r, step, &now.counters);
+	record_counters(r, step, &now.counters);
 	r->result->steps = step;
 	if (!row)
 		return KVP_OK;
@@ -327,7 +330,7 @@ static int run_step(struct run *r, uint64_t step, kvp_decode_row_fn *row,
 }
 
 /* Goes on past a failed put: the block is taken back all the same. */
-static int put_back(struct run *r, struct kvp_error *err)
+static int put_kept_blocks(struct run *r, struct kvp_error *err)
 {
 	int code = KVP_OK, each;
 
@@ -353,7 +356,7 @@ int kvp_decode_run(struct kvp_alloc_cache *c, struct kvp_backend *b,
 	int code, put;
 
 	*result = (struct kvp_decode_result){ .steps = 0 };
-	code = check(decode, err);
+	code = check_decode(decode, err);
 	if (code)
 		return code;
 	kvp_alloc_cache_counters(c, &r.first);
@@ -362,12 +365,12 @@ int kvp_decode_run(struct kvp_alloc_cache *c, struct kvp_backend *b,
 	code = check_blocks(&r, err);
 	if (code)
 		return code;
-	code = begin(&r, err);
+	code = get_lasting_blocks(&r, err);
 	for (step = 1; !code && !result->exhausted && step <= decode->steps;
 	     step++)
 		code = run_step(&r, step, row, cookie, err);
 	if (!code && !result->exhausted)
-		code = conclude(&r, result->steps, err);
-	put = put_back(&r, code ? NULL : err);
+		code = record_end(&r, result->steps, err);
+	put = put_kept_blocks(&r, code ? NULL : err);
 	return code ? code : put;
 }

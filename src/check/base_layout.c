@@ -26,14 +26,14 @@ struct heap {
 	uint64_t *next;		/* [nplanes]: offset of the next tile */
 };
 
-static int too_big(struct kvp_error *err)
+static int fail_too_big(struct kvp_error *err)
 {
 	return kvp_error_set(err, KVP_ELIMIT,
 			     "the base layout has more than %" PRIu64
 			     " chunks", KVP_CHUNKS_MAX);
 }
 
-static int overflow(struct kvp_error *err)
+static int fail_overflow(struct kvp_error *err)
 {
 	return kvp_error_set(err, KVP_ELIMIT,
 			     "the geometry's sizes exceed 64 bits");
@@ -70,8 +70,8 @@ static void sift_down(struct heap *heap, size_t at)
  * D, A, backings.  Also the answer to whether the rows fit, before any
  * tile is laid.
  */
-static int measure(struct check_base *base, const struct kvp_geometry *g,
-		   struct kvp_error *err)
+static int measure_sizes(struct check_base *base, const struct kvp_geometry *g,
+			 struct kvp_error *err)
 {
 	uint64_t rows, bytes, room = 0;
 	size_t i;
@@ -80,14 +80,14 @@ static int measure(struct check_base *base, const struct kvp_geometry *g,
 	    !u64_round_up(bytes, g->granularity, &base->dedicated) ||
 	    !u64_add(g->execution_rows, g->snapshot_rows, &rows) ||
 	    !u64_mul(rows, g->row_stride, &base->arena_end))
-		return overflow(err);
+		return fail_overflow(err);
 	base->laid_end = base->dedicated;
 	for (i = 0; i < g->nplanes; i++) {
 		if (!u64_mul(g->pages, g->planes[i].bytes_per_page, &bytes) ||
 		    !u64_round_up(bytes, g->granularity, &base->backing[i]) ||
 		    !u64_add(base->physical_bytes, base->backing[i],
 			     &base->physical_bytes))
-			return overflow(err);
+			return fail_overflow(err);
 		if (g->planes[i].alias)
 			room += base->backing[i];
 	}
@@ -115,7 +115,7 @@ static int lay_tiles(struct check_base *base, const struct kvp_geometry *g,
 
 	while (base->laid_end < base->arena_end) {
 		if (base->nchunks == KVP_CHUNKS_MAX)
-			return too_big(err);
+			return fail_too_big(err);
 		assert(heap->count);
 		plane = heap->head[0].plane;
 		assert(heap->next[plane] < base->backing[plane]);
@@ -152,7 +152,7 @@ static int lay_tails(struct check_base *base, const struct kvp_geometry *g,
 		if (heap->next[i] == base->backing[i])
 			continue;
 		if (base->nchunks == KVP_CHUNKS_MAX)
-			return too_big(err);
+			return fail_too_big(err);
 		c = &base->chunks[base->nchunks++];
 		c->plane = (uint32_t)i;
 		c->offset = heap->next[i];
@@ -166,18 +166,18 @@ static int lay_tails(struct check_base *base, const struct kvp_geometry *g,
  * The most chunks there can be, or the answer that there are too many:
  * whole tiles, one that runs past A, and a short tile and a tail per plane.
  */
-static int reserve(struct check_base *base, const struct kvp_geometry *g,
-		   struct kvp_error *err)
+static int alloc_chunks(struct check_base *base, const struct kvp_geometry *g,
+			struct kvp_error *err)
 {
 	uint64_t tile_bytes, need = 0, tiles;
 
 	if (!u64_mul(g->granularity, g->tile_granules, &tile_bytes))
-		return overflow(err);
+		return fail_overflow(err);
 	if (base->arena_end > base->dedicated)
 		need = base->arena_end - base->dedicated;
 	tiles = u64_ceil_div(need, tile_bytes);
 	if (tiles > KVP_CHUNKS_MAX)
-		return too_big(err);
+		return fail_too_big(err);
 	tiles = u64_min(tiles + 1 + 2 * (uint64_t)g->nplanes, KVP_CHUNKS_MAX);
 	base->chunks = malloc((size_t)tiles * sizeof(*base->chunks));
 	return base->chunks ? KVP_OK : kvp_error_nomem(err);
@@ -190,7 +190,7 @@ static int compute_chunks(struct check_base *base,
 	size_t i;
 	int rc;
 
-	rc = reserve(base, g, err);
+	rc = alloc_chunks(base, g, err);
 	if (rc)
 		return rc;
 	rc = KVP_ENOMEM;
@@ -243,9 +243,9 @@ done:
 }
 
 /* The snapshot row a chunk is complete in, or CHECK_FIXED. */
-static uint64_t complete_row(const struct check_base *base,
-			     const struct kvp_geometry *g,
-			     const struct kvp_chunk *c)
+static uint64_t find_complete_row(const struct check_base *base,
+				  const struct kvp_geometry *g,
+				  const struct kvp_chunk *c)
 {
 	uint64_t row;
 
@@ -271,7 +271,7 @@ static int find_segments(struct check_base *base,
 	if (!base->segments)
 		return kvp_error_nomem(err);
 	for (i = 0; i < base->naliased; i++) {
-		row = complete_row(base, g, &base->chunks[i]);
+		row = find_complete_row(base, g, &base->chunks[i]);
 		s = base->segments + base->nsegments;
 		if (row != CHECK_FIXED && base->nsegments &&
 		    s[-1].row == row) {
@@ -292,7 +292,7 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 	int rc;
 
 	if (g->nplanes > KVP_CHUNKS_MAX)
-		return too_big(err);
+		return fail_too_big(err);
 	if (g->snapshot_rows > KVP_ROWS_MAX)
 		return kvp_error_set(err, KVP_ELIMIT,
 				     "%" PRIu64 " snapshot rows, must be at "
@@ -302,7 +302,7 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 	base->kind = malloc(g->nplanes * sizeof(*base->kind));
 	if (!base->backing || !base->kind)
 		return kvp_error_nomem(err);
-	rc = measure(base, g, err);
+	rc = measure_sizes(base, g, err);
 	if (!rc && g->base_chunks)
 		rc = check_base_copy_recorded(base, g, err);
 	else if (!rc)

@@ -1,8 +1,8 @@
 /*
- * Recorded base chunks: put in the base layout's order and looked over.
+ * Recorded base chunks: put in the base layout's order and checked again.
  * The geometry's reader refuses a recorded layout that does not cover planes
- * and arena; the checker takes nobody's word for it.  Also the order of
- * chunks by plane.
+ * and arena; the checker does not rely on that.  Also the order of chunks by
+ * plane.
  */
 #include "check/base_layout.h"
 

@@ -80,7 +80,7 @@ static bool sort_events(struct bound *b, const struct check_segment *s)
 	return check_keys_sort(&b->events);
 }
 
-static bool same_place(const struct node *v, uint64_t kind, uint64_t offset)
+static bool is_node_at(const struct node *v, uint64_t kind, uint64_t offset)
 {
 	return v->kind == kind && v->offset == offset;
 }
@@ -97,7 +97,7 @@ static void find_nodes(struct bound *b)
 	for (i = 0; i < b->events.count; i++) {
 		const struct check_key *e = &b->events.key[i];
 
-		if (!v || !same_place(v, e->a, e->b)) {
+		if (!v || !is_node_at(v, e->a, e->b)) {
 			v = &nodes->node[nodes->count++];
 			memset(v, 0, sizeof(*v));
 			v->kind = (uint32_t)e->a;
@@ -129,8 +129,8 @@ static void find_forced(struct bound *b, uint32_t nchunks)
 	}
 }
 
-/* What was chosen at the left segment's right boundary begins here. */
-static void hand_over(struct bound *b)
+/* What was chosen at the boundary to the left segment begins in this one. */
+static void carry_choices(struct bound *b)
 {
 	uint32_t l = 0, r = 0;
 
@@ -138,7 +138,7 @@ static void hand_over(struct bound *b)
 		const struct node *x = &b->left.node[l];
 		struct node *y = &b->right.node[r];
 
-		if (same_place(y, x->kind, x->offset)) {
+		if (is_node_at(y, x->kind, x->offset)) {
 			y->top = x->out_top && x->ends && y->starts;
 			l++;
 			r++;
@@ -151,7 +151,7 @@ static void hand_over(struct bound *b)
 	}
 }
 
-/* A choice to build on: top, and its lost start costs nothing here. */
+/* A top choice whose start is taken from this segment at no cost. */
 static bool is_good(const struct node *v)
 {
 	return v->top && v->starts > v->ends;
@@ -201,7 +201,7 @@ static void cross_segment(struct bound *b, uint32_t nchunks)
 	b->none += good > 0;
 }
 
-static int go_over_segments(struct bound *b, struct kvp_error *err)
+static int walk_segments(struct bound *b, struct kvp_error *err)
 {
 	const struct check_base *base = b->base;
 	struct nodes swap;
@@ -214,7 +214,7 @@ static int go_over_segments(struct bound *b, struct kvp_error *err)
 			return kvp_error_nomem(err);
 		find_nodes(b);
 		find_forced(b, s->count);
-		hand_over(b);
+		carry_choices(b);
 		cross_segment(b, s->count);
 		swap = b->left;
 		b->left = b->right;
@@ -242,7 +242,7 @@ int check_lower_bound(const struct check_base *base, enum kvp_merge merge,
 	b.left.node = malloc(2 * most * sizeof(*b.left.node));
 	b.right.node = malloc(2 * most * sizeof(*b.right.node));
 	if (b.end_node && b.start_node && b.left.node && b.right.node)
-		rc = go_over_segments(&b, err);
+		rc = walk_segments(&b, err);
 	else
 		rc = kvp_error_nomem(err);
 	assert(b.merges + b.none <= base->nchunks);

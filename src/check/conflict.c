@@ -1,7 +1,6 @@
 /*
  * Conflicting pages: which pages share a physical byte with a row's bytes.
- * Goes over bytes only; whether a chunk is merged, complete or crossing does
- * not matter here.
+ * Only bytes count, whether a chunk is merged, complete or crossing.
  */
 #include "check/conflict.h"
 

@@ -12,7 +12,7 @@
 
 #include <kvplan/verify.h>
 
-static void place_text(const struct kvp_finding *f, char *text, size_t size)
+static void write_place(const struct kvp_finding *f, char *text, size_t size)
 {
 	const char *list = "?[";
 
@@ -43,7 +43,8 @@ struct sentence {
 	const char *what;	/* the finding's */
 	const char *before;	/* the stated number */
 	const char *behind;
-	const char *then;	/* before the expected one; NULL: ", expected " */
+	const char *then;	/* before the expected number; NULL:
+				   ", expected " */
 };
 
 static const struct sentence sentences[] = {
@@ -112,7 +113,7 @@ size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 	assert(finding && finding->what && (text || !size));
 	if ((unsigned)finding->relation <= KVP_AT_LEAST)
 		relation = relations[finding->relation];
-	place_text(finding, place, sizeof(place));
+	write_place(finding, place, sizeof(place));
 	s = find_sentence(finding);
 	len = snprintf(text, size, "%s: %s: %s%s%" PRIu64 "%s%s%s%" PRIu64,
 		       kvp_rule_name(finding->rule), place, s.before,

@@ -1,8 +1,8 @@
 /*
- * Is a plan's geometry sound?  One that was read is.  One that a program put
- * together, or changed, may have ranks, sizes and addresses that every rule
- * would stumble over.  So it is written and read again: the reader refuses
- * what no document may say, and what comes out has to be the same.
+ * Is a plan's geometry one that can be read?  A program may have put it
+ * together or changed it, and the rules rely on its ranks, sizes and
+ * addresses.  So it is written and read again: the reader refuses what no
+ * document may state, and the result has to equal the geometry.
  */
 #include <stdio.h>
 #include <stdlib.h>

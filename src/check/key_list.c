@@ -34,7 +34,7 @@ bool check_keys_add(struct check_keys *k, uint64_t a, uint64_t b, uint64_t c)
 	return true;
 }
 
-static bool in_order(const struct check_key *key, size_t n)
+static bool is_in_order(const struct check_key *key, size_t n)
 {
 	size_t i;
 
@@ -59,8 +59,8 @@ static void sort_run(struct check_key *key, size_t n)
 }
 
 /* Merge from[0 .. mid) and from[mid .. n) into to. */
-static void merge(const struct check_key *from, size_t mid, size_t n,
-		  struct check_key *to)
+static void merge_runs(const struct check_key *from, size_t mid, size_t n,
+		       struct check_key *to)
 {
 	size_t l = 0, r = mid, i = 0;
 
@@ -87,7 +87,7 @@ static void merge_pass(const struct check_key *from, size_t n, size_t width,
 		if (len <= width)
 			memcpy(to + at, from + at, len * sizeof(*to));
 		else
-			merge(from + at, width, len, to + at);
+			merge_runs(from + at, width, len, to + at);
 	}
 }
 
@@ -109,7 +109,7 @@ bool check_keys_sort(struct check_keys *k)
 	struct check_key *swap;
 	size_t at, width, room;
 
-	if (in_order(k->key, k->count))
+	if (is_in_order(k->key, k->count))
 		return true;
 	for (at = 0; at < k->count; at += RUN)
 		sort_run(k->key + at,
@@ -128,7 +128,7 @@ bool check_keys_sort(struct check_keys *k)
 		k->room = k->spare_room;
 		k->spare_room = room;
 	}
-	assert(in_order(k->key, k->count));
+	assert(is_in_order(k->key, k->count));
 	return true;
 }
 

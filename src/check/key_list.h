@@ -1,7 +1,7 @@
 /*
- * A growing list of three-part keys and its sorting: whatever the checker
- * orders, it orders through this.  Sorting is a merge sort, so hostile input
- * costs no more than any other, and input in order costs one look.
+ * A growing list of keys of three numbers each, and its sorting; the checker
+ * sorts everything with it.  It is a merge sort, O(n log n) for any input and
+ * O(n) for one that is in order.
  */
 #ifndef KVPLAN_CHECK_KEY_LIST_H
 #define KVPLAN_CHECK_KEY_LIST_H

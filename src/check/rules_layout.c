@@ -9,7 +9,7 @@
 #include "check/check.h"
 #include "check/conflict.h"
 
-static uint64_t end_of(const struct kvp_chunk *chunk)
+static uint64_t get_end(const struct kvp_chunk *chunk)
 {
 	return chunk->offset + chunk->bytes;
 }
@@ -79,7 +79,7 @@ static void judge_list_order(struct check *c)
 			 chunk->offset < last->offset)
 			check_report(c, KVP_AT_CHUNK, i,
 				     "is unaliased, listed late, at byte",
-				     chunk->offset, end_of(last));
+				     chunk->offset, get_end(last));
 		last = chunk;
 	}
 }
@@ -98,11 +98,11 @@ static void judge_plane(struct check *c, size_t plane)
 		if (chunk->offset != pos)
 			check_report(c, KVP_AT_CHUNK, at, "begins at byte",
 				     chunk->offset, pos);
-		if (end_of(chunk) > backing)
+		if (get_end(chunk) > backing)
 			check_report(c, KVP_AT_CHUNK, at,
 				     "ends beyond its plane at byte",
-				     end_of(chunk), backing);
-		pos = u64_max(pos, end_of(chunk));
+				     get_end(chunk), backing);
+		pos = u64_max(pos, get_end(chunk));
 	}
 	if (pos < backing)
 		check_report(c, KVP_AT_PLANE, plane, "is covered up to byte",
@@ -207,7 +207,7 @@ static void judge_plane_ends(struct check *c)
 		uint64_t end = 0;
 
 		if (first < last)
-			end = end_of(&c->plan->chunks
+			end = get_end(&c->plan->chunks
 					      [c->order.chunk[last - 1]]);
 		if (end != c->base.backing[i])
 			check_report(c, KVP_AT_PLANE, i, "ends at byte", end,
@@ -265,8 +265,8 @@ int check_rule_address_space(struct check *c)
 	all = arena;
 	for (i = 0; i < g->nplanes; i++)
 		all = u64_add_capped(all, c->base.backing[i]);
-	judge_end(c, KVP_AT_PLAN, 0, "planes and arena take bytes of addresses:",
-		  all);
+	judge_end(c, KVP_AT_PLAN, 0,
+		  "planes and arena take bytes of addresses:", all);
 	if (g->has_arena_address)
 		judge_end(c, KVP_AT_PLAN, 0, "arena is recorded to end at",
 			  u64_add_capped(g->arena_address, arena));

@@ -10,7 +10,7 @@
 #include "base/u64.h"
 #include "check/check.h"
 
-static const struct kvp_chunk *base_at(const struct check *c, uint32_t i)
+static const struct kvp_chunk *get_base_chunk(const struct check *c, uint32_t i)
 {
 	return &c->base.chunks[c->base.order.chunk[i]];
 }
@@ -29,12 +29,12 @@ static uint32_t cut_chunk(struct check *c, uint32_t at, uint32_t piece,
 	uint32_t i;
 
 	assert(piece < last);
-	if (base_at(c, piece)->offset != pos)
+	if (get_base_chunk(c, piece)->offset != pos)
 		check_report(c, KVP_AT_CHUNK, at,
 			     "cuts a base chunk, beginning at byte", pos,
-			     base_at(c, piece)->offset);
+			     get_base_chunk(c, piece)->offset);
 	for (i = piece; i < last && pos < end; i++) {
-		base = base_at(c, i);
+		base = get_base_chunk(c, i);
 		pos = base->offset + base->bytes;
 		if (aliased != (base->arena != KVP_UNALIASED))
 			check_report(c, KVP_AT_CHUNK, at,
@@ -112,7 +112,7 @@ static void judge_same(struct check *c, const struct pieces *p)
 	}
 }
 
-static bool alike(const struct check *c, uint32_t x, uint32_t y)
+static bool are_alike(const struct check *c, uint32_t x, uint32_t y)
 {
 	const struct kvp_chunk *a = &c->base.chunks[x];
 	const struct kvp_chunk *b = &c->base.chunks[y];
@@ -169,7 +169,7 @@ static bool judge_segment(struct check *c, const struct pieces *p, size_t from,
 
 	assert(from <= to && to <= p->count && s->count);
 	for (i = 0; from + i < to && i < s->count; i++)
-		if (!alike(c, p->base[from + i], s->first + (uint32_t)i))
+		if (!are_alike(c, p->base[from + i], s->first + (uint32_t)i))
 			break;
 	if (i == s->count && from + i == to)
 		return true;
@@ -246,7 +246,8 @@ done:
 }
 
 /* Where the bytes of the row end that a chunk begins in. */
-static uint64_t row_end(const struct check *c, const struct kvp_chunk *chunk)
+static uint64_t get_row_end(const struct check *c,
+			    const struct kvp_chunk *chunk)
 {
 	const struct kvp_geometry *g = c->geometry;
 
@@ -269,11 +270,11 @@ int check_rule_merge(struct check *c)
 		if (c->plan->merge == KVP_MERGE_NONE)
 			check_report(c, KVP_AT_CHUNK, i, "merges base chunks",
 				     c->piece_count[i], 1);
-		else if (chunk->arena + chunk->bytes > row_end(c, chunk))
+		else if (chunk->arena + chunk->bytes > get_row_end(c, chunk))
 			check_report(c, KVP_AT_CHUNK, i,
 				     "is merged beyond its row, up to byte",
 				     chunk->arena + chunk->bytes,
-				     row_end(c, chunk));
+				     get_row_end(c, chunk));
 	}
 	return KVP_OK;
 }

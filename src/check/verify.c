@@ -60,7 +60,8 @@ static const struct rule rules[] = {
 	  "every snapshot row has exactly the base layout's conflicting pages",
 	  BIT(ARENA_COVERAGE), KVP_ERROR, check_rule_conflicts },
 	{ "permutation",
-	  "cut back into base tiles, the arena holds what the base layout allows",
+	  "cut back into base tiles, the arena holds what the base layout "
+	  "allows",
 	  BIT(CONFLICTS), KVP_ERROR, check_rule_permutation },
 	{ "merge",
 	  "every merged chunk obeys the plan's mode",
@@ -182,7 +183,7 @@ static uint64_t count_bits(unsigned bits)
 /*
  * Run every rule whose needs hold.  A silenced rule counts as failed.  If
  * all it waits for are mere warnings it says that it was not judged, with
- * its own severity: lowering one rule must not pass another unseen.
+ * with its own severity.
  */
 static int run_rules(struct check *c, const struct kvp_verify_options *options)
 {

@@ -35,7 +35,7 @@ static bool may_merge(const struct arranger *r, const struct kvp_chunk *last,
 }
 
 /* Lay a piece at the next place; a segment's length does not change. */
-static void emit(struct arranger *r, uint32_t segment, uint32_t piece)
+static void emit_piece(struct arranger *r, uint32_t segment, uint32_t piece)
 {
 	struct kvp_chunk c = r->l->chunks[piece];
 	struct kvp_chunk *last = r->count ? &r->out[r->count - 1] : NULL;
@@ -59,12 +59,12 @@ static bool in_segment(const struct arranger *r, uint32_t piece,
 static void emit_chain(struct arranger *r, uint32_t segment, uint32_t piece)
 {
 	for (; in_segment(r, piece, segment); piece = r->j->next[piece])
-		emit(r, segment, piece);
+		emit_piece(r, segment, piece);
 }
 
 /* The first piece of the chain a slot's piece belongs to, or NONE. */
-static uint32_t head_of(const struct arranger *r, uint32_t segment,
-			uint32_t slot)
+static uint32_t find_chain_head(const struct arranger *r, uint32_t segment,
+				uint32_t slot)
 {
 	uint32_t piece;
 
@@ -81,11 +81,12 @@ static void emit_interval(struct arranger *r, uint32_t segment)
 {
 	uint32_t begin = r->s->first[segment];
 	uint32_t end = r->s->first[segment + 1], i, piece;
-	/* The left neighbour is laid, so it is known whether it waits. */
+	/* The segment on the left is laid: does its last chunk merge? */
 	bool waits = segment && r->a->last[segment - 1] != NONE;
-	uint32_t first = waits ? head_of(r, segment, r->a->first[segment]) :
+	uint32_t first = waits ? find_chain_head(r, segment,
+						 r->a->first[segment]) :
 				 NONE;
-	uint32_t last = head_of(r, segment, r->a->last[segment]);
+	uint32_t last = find_chain_head(r, segment, r->a->last[segment]);
 
 	assert(begin < end && !r->s->fixed[segment]);
 	emit_chain(r, segment, first);
@@ -99,12 +100,12 @@ static void emit_interval(struct arranger *r, uint32_t segment)
 		emit_chain(r, segment, last);
 }
 
-static void emit_as_laid(struct arranger *r, uint32_t segment)
+static void emit_fixed(struct arranger *r, uint32_t segment)
 {
 	uint32_t i;
 
 	for (i = r->s->first[segment]; i < r->s->first[segment + 1]; i++)
-		emit(r, segment, r->a->piece[i]);
+		emit_piece(r, segment, r->a->piece[i]);
 }
 
 int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
@@ -120,7 +121,7 @@ int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
 
 	for (i = 0; i < s->count; i++)
 		if (s->fixed[i] || merge == KVP_MERGE_NONE)
-			emit_as_laid(&r, i);
+			emit_fixed(&r, i);
 		else
 			emit_interval(&r, i);
 	if (l->aliased && r.place != l->chunks[l->aliased - 1].arena +

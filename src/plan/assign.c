@@ -87,13 +87,13 @@ static uint32_t find_followers(struct assigner *g)
 }
 
 /* The junction chosen at the boundary left of a segment. */
-static uint32_t chosen_left(const struct assigner *g, uint32_t segment)
+static uint32_t get_chosen_left(const struct assigner *g, uint32_t segment)
 {
 	return segment ? g->b->chosen[segment - 1] : NONE;
 }
 
 /* The first of the group's slots that lies in `segment` or behind. */
-static uint32_t lower_slot(const struct assigner *g, uint32_t segment)
+static uint32_t find_lower_slot(const struct assigner *g, uint32_t segment)
 {
 	uint32_t low = 0, high = g->count, mid;
 
@@ -114,7 +114,7 @@ static void mark_first_slots(struct assigner *g)
 
 	for (i = 0; i < g->count; i++) {
 		segment = g->s->of[g->slots[i]];
-		if (chosen_left(g, segment) == start &&
+		if (get_chosen_left(g, segment) == start &&
 		    g->a->first[segment] == NONE)
 			g->a->first[segment] = g->slots[i];
 	}
@@ -130,7 +130,7 @@ static bool bind_boundary(struct assigner *g, const struct follower *f)
 
 	if (g->a->first[segment] != f->slot)
 		return false;
-	at = lower_slot(g, segment);
+	at = find_lower_slot(g, segment);
 	if (!at || g->s->of[g->slots[at - 1]] != segment - 1)
 		return true;
 	slot = g->slots[at - 1];
@@ -147,7 +147,7 @@ static void bind_segment(struct assigner *g, const struct follower *f,
 			 uint32_t starts)
 {
 	uint32_t segment = g->s->of[f->slot];
-	uint32_t at = lower_slot(g, segment), ends = 0, i, skip;
+	uint32_t at = find_lower_slot(g, segment), ends = 0, i, skip;
 
 	assert(starts);
 	if (g->s->fixed[segment])
@@ -198,7 +198,7 @@ static void bind_rest(struct assigner *g)
 }
 
 /* First of the group that ends before `end` in the sorted order. */
-static uint32_t group_start(const struct assigner *g, uint32_t end)
+static uint32_t find_group_start(const struct assigner *g, uint32_t end)
 {
 	const uint32_t *order = g->j->order;
 	uint32_t last = order[end - 1], at = end - 1;
@@ -210,8 +210,8 @@ static uint32_t group_start(const struct assigner *g, uint32_t end)
 	return at;
 }
 
-static int allocate(struct assignment *a, const struct layout *l,
-		    const struct segments *s, struct kvp_error *err)
+static int alloc_assignment(struct assignment *a, const struct layout *l,
+			    const struct segments *s, struct kvp_error *err)
 {
 	size_t n = (size_t)l->aliased + 1, segments = (size_t)s->count + 1, i;
 
@@ -242,14 +242,14 @@ int assignment_make(struct assignment *a, const struct layout *l,
 				    sizeof(*g.followers)),
 	};
 	uint32_t end, start;
-	int code = allocate(a, l, s, err);
+	int code = alloc_assignment(a, l, s, err);
 
 	if (!code && !g.followers) {
 		assignment_release(a);
 		code = kvp_error_nomem(err);
 	}
 	for (end = code ? 0 : l->aliased; end; end = start) {
-		start = group_start(&g, end);
+		start = find_group_start(&g, end);
 		g.slots = j->order + start;
 		g.count = end - start;
 		mark_first_slots(&g);
@@ -264,7 +264,7 @@ int assignment_identity(struct assignment *a, const struct layout *l,
 			const struct segments *s, struct kvp_error *err)
 {
 	uint32_t i;
-	int code = allocate(a, l, s, err);
+	int code = alloc_assignment(a, l, s, err);
 
 	for (i = 0; i < l->aliased && !code; i++)
 		a->piece[i] = a->slot[i] = i;

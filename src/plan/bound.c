@@ -64,7 +64,7 @@ struct walk {
 };
 
 /* The value of a left choice once its loss in this segment is taken. */
-static int64_t left_value(const struct walk *w, uint32_t i)
+static int64_t get_left_value(const struct walk *w, uint32_t i)
 {
 	const struct choice *c = &w->pool[i];
 	const struct tally *t;
@@ -115,7 +115,7 @@ static void clear_segment(struct walk *w, uint32_t segment)
 }
 
 /* Sum of min(ends, starts); every junction is counted once. */
-static uint64_t inner_saving(struct walk *w, uint32_t segment)
+static uint64_t sum_inner_saving(struct walk *w, uint32_t segment)
 {
 	uint64_t sum = 0;
 	uint32_t i, j;
@@ -171,8 +171,8 @@ static void find_best(struct walk *w)
 	w->best = w->pool[w->left.first].saving;
 	w->any = w->other = w->left.first;
 	for (i = w->left.first + 1; i < end; i++)
-		if (left_value(w, i) > w->best) {
-			w->best = left_value(w, i);
+		if (get_left_value(w, i) > w->best) {
+			w->best = get_left_value(w, i);
 			w->any = i;
 		}
 	if (w->any == w->other)
@@ -181,7 +181,7 @@ static void find_best(struct walk *w)
 	w->other = NONE;
 	w->low = w->high = w->any;
 	for (i = w->any + 1; i < end; i++) {
-		if (left_value(w, i) != w->best)
+		if (get_left_value(w, i) != w->best)
 			continue;
 		p = w->tally[w->pool[i].junction].position;
 		low = w->tally[w->pool[w->low].junction].position;
@@ -196,7 +196,8 @@ static void find_best(struct walk *w)
 }
 
 /* The best left choice that no forced chain joins to right choice b. */
-static uint32_t best_free(const struct walk *w, uint32_t b, uint32_t chunks)
+static uint32_t find_free_choice(const struct walk *w, uint32_t b,
+				 uint32_t chunks)
 {
 	uint32_t position = w->tally[b].position, low;
 
@@ -215,13 +216,13 @@ static uint32_t best_free(const struct walk *w, uint32_t b, uint32_t chunks)
 	return w->left.first;
 }
 
-static void offer(struct walk *w, uint32_t junction, uint32_t chunks)
+static void add_choice(struct walk *w, uint32_t junction, uint32_t chunks)
 {
 	struct tally *t = &w->tally[junction];
 	struct choice c = { .junction = junction };
 
-	c.from = best_free(w, junction, chunks);
-	c.saving = left_value(w, c.from) + 1 - (t->ends <= t->starts);
+	c.from = find_free_choice(w, junction, chunks);
+	c.saving = get_left_value(w, c.from) + 1 - (t->ends <= t->starts);
 	/* One junction on both sides: min() falls by 1 once, not twice. */
 	if (t->left != NONE && w->pool[t->left].saving > c.saving) {
 		c.from = t->left;
@@ -232,7 +233,7 @@ static void offer(struct walk *w, uint32_t junction, uint32_t chunks)
 }
 
 /* From the choices on a segment's left to those on its right. */
-static void cross(struct walk *w, uint32_t segment)
+static void cross_segment(struct walk *w, uint32_t segment)
 {
 	uint32_t first = w->s->first[segment];
 	uint32_t end = w->s->first[segment + 1], i, j;
@@ -248,7 +249,7 @@ static void cross(struct walk *w, uint32_t segment)
 		j = w->j->end[i];
 		if (j != NONE && w->tally[j].next_starts &&
 		    !w->tally[j].offered)
-			offer(w, j, end - first);
+			add_choice(w, j, end - first);
 	}
 	w->right.count = w->used - w->right.first;
 }
@@ -274,10 +275,10 @@ static void walk_segments(struct walk *w, struct bound *b, bool span)
 	for (segment = 0; segment < w->s->count; segment++) {
 		b->chosen[segment] = NONE;
 		count_segment(w, segment);
-		b->saving += inner_saving(w, segment);
+		b->saving += sum_inner_saving(w, segment);
 		if (span) {
 			w->left = w->right;
-			cross(w, segment);
+			cross_segment(w, segment);
 		}
 		clear_segment(w, segment);
 	}

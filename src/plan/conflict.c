@@ -80,7 +80,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* Sort and join the spans of the row at hand, where they need it. */
-static void join(struct collector *c)
+static void join_spans(struct collector *c)
 {
 	size_t n = c->count - c->start, i, kept = 0;
 	struct kvp_span *s;
@@ -99,7 +99,7 @@ static void join(struct collector *c)
 	c->count = c->start + kept + 1;
 }
 
-/* *walk is the first chunk that may reach into this row or a later one. */
+/* *walk is the first chunk that may overlap this row or a later one. */
 static int collect_row(struct collector *c, uint64_t row, uint32_t *walk,
 		       struct kvp_error *err)
 {
@@ -122,7 +122,7 @@ static int collect_row(struct collector *c, uint64_t row, uint32_t *walk,
 		add_pages(c, &chunk[i], u64_max(begin, chunk[i].arena),
 			  u64_min(end, chunk[i].arena + chunk[i].bytes));
 	}
-	join(c);
+	join_spans(c);
 	return KVP_OK;
 }
 

@@ -44,7 +44,7 @@ done:
 }
 
 /* Granularities are powers of two, and this is the innermost work. */
-static unsigned granule_bits(const struct kvp_geometry *g)
+static unsigned count_granule_bits(const struct kvp_geometry *g)
 {
 	unsigned bits = 0;
 
@@ -54,7 +54,7 @@ static unsigned granule_bits(const struct kvp_geometry *g)
 	return bits;
 }
 
-static uint64_t key(uint32_t class, uint64_t offset, unsigned bits)
+static uint64_t make_key(uint32_t class, uint64_t offset, unsigned bits)
 {
 	return (uint64_t)class << OFFSET_BITS | offset >> bits;
 }
@@ -64,7 +64,7 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 		      const uint32_t *class_of, const struct layout *l,
 		      const struct kvp_geometry *g, struct kvp_error *err)
 {
-	unsigned bits = granule_bits(g);
+	unsigned bits = count_granule_bits(g);
 	const struct kvp_chunk *c;
 	uint32_t i;
 	int code;
@@ -80,7 +80,7 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 		return code;
 	for (i = 0; i < l->aliased; i++) {
 		c = &l->chunks[j->order[i]];
-		keys[i] = key(class_of[c->plane], c->offset, bits);
+		keys[i] = make_key(class_of[c->plane], c->offset, bits);
 	}
 	return radix_sort(keys, j->order, l->aliased, err);
 }
@@ -98,8 +98,8 @@ static void number_starts(struct junctions *j, uint64_t *keys, uint32_t n)
 }
 
 /* The junction with this key at or behind `from`, or NONE. */
-static uint32_t find(const uint64_t *keys, uint32_t count, uint32_t from,
-		     uint64_t wanted)
+static uint32_t find_junction(const uint64_t *keys, uint32_t count,
+			      uint32_t from, uint64_t wanted)
 {
 	uint32_t low = from, high = count, mid;
 
@@ -120,15 +120,15 @@ static void find_ends(struct junctions *j, const uint64_t *keys,
 		      const uint32_t *class_of, const struct layout *l,
 		      const struct kvp_geometry *g)
 {
-	unsigned bits = granule_bits(g);
+	unsigned bits = count_granule_bits(g);
 	const struct kvp_chunk *c;
+	uint64_t end;
 	uint32_t i;
 
 	for (i = 0; i < l->aliased; i++) {
 		c = &l->chunks[i];
-		j->end[i] = find(keys, j->count, j->start[i] + 1,
-				 key(class_of[c->plane], c->offset + c->bytes,
-				     bits));
+		end = make_key(class_of[c->plane], c->offset + c->bytes, bits);
+		j->end[i] = find_junction(keys, j->count, j->start[i] + 1, end);
 	}
 }
 

@@ -71,9 +71,9 @@ static uint64_t last_page(const struct kvp_geometry *g, uint64_t need)
 	return low;
 }
 
-static int rows_do_not_fit(const struct layout *l,
-			   const struct kvp_geometry *g, uint64_t have,
-			   struct kvp_error *err)
+static int fail_rows_do_not_fit(const struct layout *l,
+				const struct kvp_geometry *g, uint64_t have,
+				struct kvp_error *err)
 {
 	uint64_t need = l->arena_end - l->dedicated_bytes;
 	uint64_t fit = (l->dedicated_bytes + have) / g->row_stride;
@@ -89,8 +89,9 @@ static int rows_do_not_fit(const struct layout *l,
 }
 
 /* How many bytes every plane gives to the arena: taken[plane]. */
-static int take(uint64_t *taken, const struct layout *l,
-		const struct kvp_geometry *g, struct kvp_error *err)
+static int count_taken_bytes(uint64_t *taken, const struct layout *l,
+			     const struct kvp_geometry *g,
+			     struct kvp_error *err)
 {
 	uint64_t need = l->arena_end > l->dedicated_bytes ?
 			l->arena_end - l->dedicated_bytes : 0;
@@ -101,7 +102,7 @@ static int take(uint64_t *taken, const struct layout *l,
 	if (!need)
 		return KVP_OK;
 	if (have < need)
-		return rows_do_not_fit(l, g, have, err);
+		return fail_rows_do_not_fit(l, g, have, err);
 	page = last_page(g, need);
 	assert(all_bytes_below(g, page) < need && page < g->pages);
 	need -= all_bytes_below(g, page);
@@ -154,8 +155,8 @@ struct tiles {
 	uint32_t *first;
 };
 
-static void cut(struct tiles *t, const uint64_t *taken,
-		const struct kvp_geometry *g)
+static void cut_tiles(struct tiles *t, const uint64_t *taken,
+		      const struct kvp_geometry *g)
 {
 	uint64_t tile = tile_bytes(g), offset;
 	uint32_t n = 0;
@@ -172,9 +173,9 @@ static void cut(struct tiles *t, const uint64_t *taken,
 	}
 }
 
-/* Tiles in their order become chunks; places follow each other from D. */
-static void place(struct layout *l, const struct tiles *t,
-		  const uint64_t *taken, uint64_t tile)
+/* Tiles in their order become chunks, end to end in the arena from D on. */
+static void place_tiles(struct layout *l, const struct tiles *t,
+			const uint64_t *taken, uint64_t tile)
 {
 	uint64_t arena = l->dedicated_bytes, offset;
 	uint32_t i, n, plane;
@@ -193,8 +194,8 @@ static void place(struct layout *l, const struct tiles *t,
 }
 
 /* Page order, then plane, then offset: a stable sort of what is cut. */
-static int lay(struct layout *l, const uint64_t *taken,
-	       const struct kvp_geometry *g, struct kvp_error *err)
+static int lay_tiles(struct layout *l, const uint64_t *taken,
+		     const struct kvp_geometry *g, struct kvp_error *err)
 {
 	size_t n = (size_t)l->aliased + 1;
 	struct tiles t = {
@@ -207,11 +208,11 @@ static int lay(struct layout *l, const uint64_t *taken,
 		   kvp_error_nomem(err);
 
 	if (!code) {
-		cut(&t, taken, g);
+		cut_tiles(&t, taken, g);
 		code = radix_sort(t.pages, t.index, l->aliased, err);
 	}
 	if (!code)
-		place(l, &t, taken, tile_bytes(g));
+		place_tiles(l, &t, taken, tile_bytes(g));
 	free(t.pages);
 	free(t.index);
 	free(t.plane_of);
@@ -236,17 +237,18 @@ static void add_tails(struct layout *l, const uint64_t *taken,
 	assert(tail == l->chunks + l->count);
 }
 
-static int compute(struct layout *l, const struct kvp_geometry *g,
-		   struct kvp_error *err)
+static int compute_layout(struct layout *l, const struct kvp_geometry *g,
+			  struct kvp_error *err)
 {
 	uint64_t *taken = calloc(g->nplanes, sizeof(*taken));
-	int code = taken ? take(taken, l, g, err) : kvp_error_nomem(err);
+	int code = taken ? count_taken_bytes(taken, l, g, err) :
+			   kvp_error_nomem(err);
 
 	if (!code)
 		code = count_chunks(l, taken, g, err);
 	if (!code) {
 		l->chunks = malloc((l->count + 1u) * sizeof(*l->chunks));
-		code = l->chunks ? lay(l, taken, g, err) :
+		code = l->chunks ? lay_tiles(l, taken, g, err) :
 				   kvp_error_nomem(err);
 	}
 	if (!code)
@@ -255,9 +257,9 @@ static int compute(struct layout *l, const struct kvp_geometry *g,
 	return code;
 }
 
-/* The recorded list is sorted and covers; the reader has seen to it. */
-static int record(struct layout *l, const struct kvp_geometry *g,
-		  struct kvp_error *err)
+/* The reader has checked that the recorded list is sorted and covers. */
+static int copy_recorded(struct layout *l, const struct kvp_geometry *g,
+			 struct kvp_error *err)
 {
 	size_t n = g->nbase_chunks;
 
@@ -284,7 +286,8 @@ int layout_make(struct layout *l, const struct kvp_geometry *g,
 		.arena_end = (g->execution_rows + g->snapshot_rows) *
 			     g->row_stride,
 	};
-	code = g->base_chunks ? record(l, g, err) : compute(l, g, err);
+	code = g->base_chunks ? copy_recorded(l, g, err) :
+				compute_layout(l, g, err);
 	if (code)
 		layout_release(l);
 	return code;

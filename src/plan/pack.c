@@ -76,7 +76,7 @@ static int pack_assigned(struct kvp_plan *plan, struct packing *p,
 	return code ? code : keep_better(plan, p, err);
 }
 
-static bool above_bound(const struct kvp_plan *plan, const struct packing *p)
+static bool is_above_bound(const struct kvp_plan *plan, const struct packing *p)
 {
 	return plan->nchunks + p->bound.saving > p->layout.count;
 }
@@ -110,15 +110,15 @@ static int pack(struct kvp_plan *plan, struct packing *p,
 	if (plan->merge == KVP_MERGE_NONE)
 		return pack_in_place(plan, p, err);
 	code = pack_assigned(plan, p, err);
-	if (!code && above_bound(plan, p))
+	if (!code && is_above_bound(plan, p))
 		code = pack_in_place(plan, p, err);
-	if (!code && above_bound(plan, p) && plan->merge == KVP_MERGE_SPAN)
+	if (!code && is_above_bound(plan, p) && plan->merge == KVP_MERGE_SPAN)
 		code = pack_as_row(plan, p, err);
 	return code;
 }
 
-static int prepare(struct packing *p, const struct kvp_geometry *g,
-		   enum kvp_merge merge, struct kvp_error *err)
+static int prepare_packing(struct packing *p, const struct kvp_geometry *g,
+			   enum kvp_merge merge, struct kvp_error *err)
 {
 	int code = layout_make(&p->layout, g, err);
 
@@ -180,7 +180,7 @@ int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 	plan->has_headroom = geometry->has_headroom;
 	plan->headroom = geometry->headroom;
 	if (!code)
-		code = prepare(&p, geometry, merge, err);
+		code = prepare_packing(&p, geometry, merge, err);
 	plan->dedicated_bytes = p.layout.dedicated_bytes;
 	if (!code)
 		code = pack(plan, &p, err);

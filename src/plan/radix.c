@@ -12,14 +12,14 @@
 #define DIGIT_BITS 11
 #define BUCKETS (1u << DIGIT_BITS)
 
-static unsigned digit(uint64_t key, unsigned shift)
+static unsigned get_digit(uint64_t key, unsigned shift)
 {
 	return (unsigned)(key >> shift) & (BUCKETS - 1);
 }
 
-static void pass(const uint64_t *keys, const uint32_t *values,
-		 uint64_t *to_keys, uint32_t *to_values, size_t count,
-		 unsigned shift)
+static void sort_by_digit(const uint64_t *keys, const uint32_t *values,
+			  uint64_t *to_keys, uint32_t *to_values, size_t count,
+			  unsigned shift)
 {
 	uint32_t at[BUCKETS] = { 0 };
 	uint32_t sum = 0, here;
@@ -28,7 +28,7 @@ static void pass(const uint64_t *keys, const uint32_t *values,
 
 	assert(shift < 64 && keys != to_keys && values != to_values);
 	for (i = 0; i < count; i++)
-		at[digit(keys[i], shift)]++;
+		at[get_digit(keys[i], shift)]++;
 	for (b = 0; b < BUCKETS; b++) {
 		here = at[b];
 		at[b] = sum;
@@ -36,14 +36,14 @@ static void pass(const uint64_t *keys, const uint32_t *values,
 	}
 	assert(sum == count);
 	for (i = 0; i < count; i++) {
-		here = at[digit(keys[i], shift)]++;
+		here = at[get_digit(keys[i], shift)]++;
 		to_keys[here] = keys[i];
 		to_values[here] = values[i];
 	}
 }
 
 /* The bits in which keys differ; 0 also when they are in order already. */
-static uint64_t differing_bits(const uint64_t *keys, size_t count)
+static uint64_t find_differing_bits(const uint64_t *keys, size_t count)
 {
 	uint64_t bits = 0;
 	bool ordered = true;
@@ -59,7 +59,7 @@ static uint64_t differing_bits(const uint64_t *keys, size_t count)
 int radix_sort(uint64_t *keys, uint32_t *values, size_t count,
 	       struct kvp_error *err)
 {
-	uint64_t bits = differing_bits(keys, count);
+	uint64_t bits = find_differing_bits(keys, count);
 	uint64_t *keys_from = keys, *keys_to, *keys_swap;
 	uint32_t *from = values, *to, *swap;
 	uint64_t *spare_keys;
@@ -77,9 +77,9 @@ int radix_sort(uint64_t *keys, uint32_t *values, size_t count,
 		goto done;
 	}
 	for (shift = 0; shift < 64; shift += DIGIT_BITS) {
-		if (!digit(bits, shift))
+		if (!get_digit(bits, shift))
 			continue;
-		pass(keys_from, from, keys_to, to, count, shift);
+		sort_by_digit(keys_from, from, keys_to, to, count, shift);
 		keys_swap = keys_from;
 		keys_from = keys_to;
 		keys_to = keys_swap;

@@ -13,8 +13,8 @@
  * The arena row in which a chunk lies complete, or UINT64_MAX.  *row walks
  * along: chunks come in arena order, so all rows are passed once.
  */
-static uint64_t complete_row(const struct kvp_geometry *g,
-			     const struct kvp_chunk *c, uint64_t *row)
+static uint64_t find_complete_row(const struct kvp_geometry *g,
+				  const struct kvp_chunk *c, uint64_t *row)
 {
 	uint64_t rows = g->execution_rows + g->snapshot_rows, start;
 
@@ -28,14 +28,14 @@ static uint64_t complete_row(const struct kvp_geometry *g,
 	return *row;
 }
 
-static void cut(struct segments *s, const struct layout *l,
-		const struct kvp_geometry *g)
+static void cut_segments(struct segments *s, const struct layout *l,
+			 const struct kvp_geometry *g)
 {
 	uint64_t walk = 0, row, last = UINT64_MAX;
 	uint32_t i;
 
 	for (i = 0; i < l->aliased; i++) {
-		row = complete_row(g, &l->chunks[i], &walk);
+		row = find_complete_row(g, &l->chunks[i], &walk);
 		if (!i || row == UINT64_MAX || row != last) {
 			s->first[s->count] = i;
 			s->fixed[s->count++] = row == UINT64_MAX;
@@ -61,7 +61,7 @@ int segments_make(struct segments *s, const struct layout *l,
 		segments_release(s);
 		return kvp_error_nomem(err);
 	}
-	cut(s, l, g);
+	cut_segments(s, l, g);
 	return KVP_OK;
 }
 

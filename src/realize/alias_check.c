@@ -1,8 +1,7 @@
 /*
- * The alias check: every granule is one and the same memory in each view
- * the plan gives it, and no other granule's; then the rows (alias_rows.c),
- * then the readers.  Trusts the plan's chunk list and nothing of the
- * mappings.
+ * The alias check: the plane and the arena show the same memory for every
+ * granule, and no two granules share memory; then the rows (alias_rows.c),
+ * then the readers.  It trusts the plan's chunk list, not the mappings.
  *
  * Writing through one view and reading through another need a synchronize
  * in between, also on the same device.
@@ -46,7 +45,7 @@ static int number_granules(struct alias *a, struct kvp_error *err)
 }
 
 /* The plane a granule lies in; nplanes: the dedicated backing. */
-static size_t plane_of(const struct alias *a, uint64_t granule)
+static size_t find_plane(const struct alias *a, uint64_t granule)
 {
 	size_t low = 0, high = a->plan->geometry.nplanes;
 
@@ -62,10 +61,11 @@ static size_t plane_of(const struct alias *a, uint64_t granule)
 	return low;
 }
 
-/* Where it is written: in its plane, or in the arena if dedicated. */
-static uint64_t home_of(const struct alias *a, uint64_t granule)
+/* The address a granule is written at: in its plane, or in the arena if it is
+   dedicated. */
+static uint64_t get_home(const struct alias *a, uint64_t granule)
 {
-	size_t plane = plane_of(a, granule);
+	size_t plane = find_plane(a, granule);
 	uint64_t offset = (granule - a->first[plane]) * granularity(a);
 
 	return offset + (plane < a->plan->geometry.nplanes ?
@@ -73,10 +73,10 @@ static uint64_t home_of(const struct alias *a, uint64_t granule)
 }
 
 /* "plane kv.2 bytes [4194304, 6291456)" */
-static int granule_text(const struct alias *a, uint64_t granule, char *text)
+static int write_granule(const struct alias *a, uint64_t granule, char *text)
 {
 	const struct kvp_geometry *g = &a->plan->geometry;
-	size_t plane = plane_of(a, granule);
+	size_t plane = find_plane(a, granule);
 	uint64_t offset = (granule - a->first[plane]) * g->granularity;
 	bool dedicated = plane == g->nplanes;
 
@@ -112,8 +112,8 @@ static bool read_word(const struct alias *a, uint64_t address, uint32_t *word)
 	return true;
 }
 
-/* ": it holds what was written to ...", or nothing where nobody knows. */
-static void holder_text(const struct alias *a, uint64_t address, char *text)
+/* "; it holds what was written to ...", or nothing where that is not known. */
+static void write_holder(const struct alias *a, uint64_t address, char *text)
 {
 	uint64_t granule;
 	uint32_t word;
@@ -129,12 +129,12 @@ static void holder_text(const struct alias *a, uint64_t address, char *text)
 		return;
 	assert(granule < a->granules);
 	used = snprintf(text, HOLDER_MAX, "; it holds what was written to ");
-	granule_text(a, granule, text + used);
+	write_granule(a, granule, text + used);
 }
 
 /* "row 2", "execution row 0", "no row" */
-static void row_text(const struct kvp_geometry *g, uint64_t place, char *text,
-		     size_t size)
+static void write_row_name(const struct kvp_geometry *g, uint64_t place,
+			   char *text, size_t size)
 {
 	uint64_t row = g->row_stride ? place / g->row_stride : 0;
 
@@ -149,24 +149,26 @@ static void row_text(const struct kvp_geometry *g, uint64_t place, char *text,
 			 (unsigned long long)(row - g->execution_rows));
 }
 
-/* Byte `wrong` of a granule, seen at its home or at a place of the arena. */
-static int wrong_granule(const struct alias *a, uint64_t granule,
-			 uint64_t place, uint64_t wrong, struct kvp_error *err)
+/* Byte `wrong` of a granule, read through its plane or through the arena at
+   `place`. */
+static int fail_wrong_granule(const struct alias *a, uint64_t granule,
+			      uint64_t place, uint64_t wrong,
+			      struct kvp_error *err)
 {
 	char what[HOLDER_MAX], holder[2 * HOLDER_MAX], row[64];
-	uint64_t base = (granule - a->first[plane_of(a, granule)]) *
+	uint64_t base = (granule - a->first[find_plane(a, granule)]) *
 			granularity(a);
 
 	assert(wrong < granularity(a));
-	granule_text(a, granule, what);
+	write_granule(a, granule, what);
 	if (place == KVP_UNALIASED) {
-		holder_text(a, home_of(a, granule) + wrong, holder);
+		write_holder(a, get_home(a, granule) + wrong, holder);
 		return kvp_error_set(err, KVP_EFAILED,
 			"%s: byte %llu is not what was written there%s", what,
 			(unsigned long long)(base + wrong), holder);
 	}
-	holder_text(a, a->rank->arena + place + wrong, holder);
-	row_text(&a->plan->geometry, place + wrong, row, sizeof(row));
+	write_holder(a, a->rank->arena + place + wrong, holder);
+	write_row_name(&a->plan->geometry, place + wrong, row, sizeof(row));
 	return kvp_error_set(err, KVP_EFAILED,
 		"%s: byte %llu is not what was written through the plane "
 		"when read through the arena at %llu (%s)%s", what,
@@ -174,25 +176,25 @@ static int wrong_granule(const struct alias *a, uint64_t granule,
 		(unsigned long long)(place + wrong), row, holder);
 }
 
-/* Look at one granule at its home, or where the arena has it. */
+/* Read one granule through its plane, or through the arena at `place`. */
 static int match_granule(const struct alias *a, uint64_t granule,
 			 uint64_t place, struct kvp_error *err)
 {
 	uint64_t bytes = granularity(a), same = 0;
-	uint64_t address = place == KVP_UNALIASED ? home_of(a, granule) :
+	uint64_t address = place == KVP_UNALIASED ? get_home(a, granule) :
 						    a->rank->arena + place;
 	char what[HOLDER_MAX];
 	int code = alias_match(a, a->rank->device, address, bytes,
 			       alias_page_pattern(granule), &same, err);
 
 	if (code) {
-		granule_text(a, granule, what);
+		write_granule(a, granule, what);
 		return kvp_error_wrap(err, code, "%s read through the %s",
 			what, place == KVP_UNALIASED &&
 			granule < a->first[a->plan->geometry.nplanes] ?
 			"plane" : "arena");
 	}
-	return same < bytes ? wrong_granule(a, granule, place, same, err) :
+	return same < bytes ? fail_wrong_granule(a, granule, place, same, err) :
 			      KVP_OK;
 }
 
@@ -203,11 +205,11 @@ static int write_granules(const struct alias *a, struct kvp_error *err)
 	int code;
 
 	for (i = 0; i < a->granules; i++) {
-		code = alias_fill(a, home_of(a, i), granularity(a),
+		code = alias_fill(a, get_home(a, i), granularity(a),
 				  alias_page_pattern(i), err);
 		if (!code)
 			continue;
-		granule_text(a, i, what);
+		write_granule(a, i, what);
 		return kvp_error_wrap(err, code, "writing %s", what);
 	}
 	return alias_settle(a, err);

@@ -28,8 +28,8 @@ struct check_rank {
  *      overwritten through the planes; every live row has to stand
  *   c  every reader sees in the planes what the owner wrote
  *
- * Errors: KVP_EFAILED with place and both values' whereabouts, and those of
- * the calls.
+ * Errors: KVP_EFAILED, whose text says which byte is wrong and what it holds;
+ * errors of the calls.
  */
 int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
 		const struct check_rank *rank, enum kvp_check depth,

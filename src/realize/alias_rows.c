@@ -3,8 +3,8 @@
  * round, every page that no live row conflicts with is overwritten and every
  * live row has to stand.  Half of the live rows are released after a round.
  *
- * Which pages are free is counted here and asked of kvp_owners as well; a
- * disagreement is a finding.
+ * Which pages are free is counted here and compared with kvp_owners; a
+ * difference fails the check.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@ struct rounds {
 	unsigned round;
 };
 
-static const struct kvp_row *live_row(const struct rounds *r, size_t i)
+static const struct kvp_row *get_live_row(const struct rounds *r, size_t i)
 {
 	assert(r->live[i] < r->a->plan->nrows);
 	return &r->a->plan->rows[r->live[i]];
 }
 
-/* What owners refuse although the plan allows it is a finding. */
-static int refused(int code, struct kvp_error *err)
+/* Owners that refuse what the plan allows fail the check. */
+static int recode_busy(int code, struct kvp_error *err)
 {
 	if (code != KVP_EBUSY)
 		return code;
@@ -43,7 +43,7 @@ static int refused(int code, struct kvp_error *err)
 }
 
 /* The first byte in the arena of the i-th row, execution rows first. */
-static uint64_t place_of(const struct rounds *r, uint64_t i)
+static uint64_t get_row_place(const struct rounds *r, uint64_t i)
 {
 	assert(i < r->g->execution_rows + r->g->snapshot_rows);
 	return i * r->g->row_stride;
@@ -51,7 +51,7 @@ static uint64_t place_of(const struct rounds *r, uint64_t i)
 
 static int write_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 {
-	int code = alias_fill(r->a, r->a->rank->arena + place_of(r, i),
+	int code = alias_fill(r->a, r->a->rank->arena + get_row_place(r, i),
 			      r->g->row_bytes, alias_row_pattern(i), err);
 
 	if (code)
@@ -62,7 +62,7 @@ static int write_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 
 static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 {
-	uint64_t bytes = r->g->row_bytes, place = place_of(r, i), same = 0;
+	uint64_t bytes = r->g->row_bytes, place = get_row_place(r, i), same = 0;
 	uint64_t first = r->g->execution_rows;
 	char text[ALIAS_PLACE_MAX];
 	int code = alias_match(r->a, r->a->rank->device,
@@ -85,8 +85,9 @@ static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 		(unsigned long long)(place + same), r->round, text);
 }
 
-/* Count a row in (1) or out (-1) of the pages it blocks. */
-static void block(struct rounds *r, const struct kvp_row *row, uint32_t by)
+/* Add 1 or -1 (UINT32_MAX) to the live rows of each page that a row blocks. */
+static void count_blocks(struct rounds *r, const struct kvp_row *row,
+			 uint32_t by)
 {
 	const struct kvp_span *s = row_spans(r->a->plan, row);
 	uint64_t page;
@@ -108,11 +109,11 @@ static int acquire_rows(struct rounds *r, struct kvp_error *err)
 
 	for (i = 0; i < n; i++) {
 		r->live[i] = i;
-		row = live_row(r, i);
+		row = get_live_row(r, i);
 		code = kvp_owners_acquire_row(r->owners, row->row, err);
 		if (code)
-			return refused(code, err);
-		block(r, row, 1);
+			return recode_busy(code, err);
+		count_blocks(r, row, 1);
 	}
 	r->nlive = n;
 	return KVP_OK;
@@ -128,7 +129,7 @@ static int write_rows(const struct rounds *r, struct kvp_error *err)
 		code = write_row(r, i, err);
 	for (j = 0; j < r->nlive && !code; j++)
 		code = write_row(r, r->g->execution_rows +
-				 live_row(r, j)->row, err);
+				 get_live_row(r, j)->row, err);
 	return code ? code : alias_settle(r->a, err);
 }
 
@@ -140,15 +141,15 @@ static int release_half(struct rounds *r, struct kvp_error *err)
 	int code;
 
 	for (i = 0; i < r->nlive; i++) {
-		row = live_row(r, i);
+		row = get_live_row(r, i);
 		if (i % 2) {
 			r->live[kept++] = r->live[i];
 			continue;
 		}
 		code = kvp_owners_release_row(r->owners, row->row, err);
 		if (code)
-			return refused(code, err);
-		block(r, row, UINT32_MAX);
+			return recode_busy(code, err);
+		count_blocks(r, row, UINT32_MAX);
 	}
 	assert(kept == r->nlive / 2);
 	r->nlive = kept;
@@ -156,7 +157,7 @@ static int release_half(struct rounds *r, struct kvp_error *err)
 }
 
 /* Find the pages [*page, *end) that no live row blocks, from *page on. */
-static bool next_run(const struct rounds *r, uint64_t *page, uint64_t *end)
+static bool find_free_run(const struct rounds *r, uint64_t *page, uint64_t *end)
 {
 	uint64_t pages = r->g->pages;
 
@@ -178,7 +179,7 @@ static int overwrite_run(struct rounds *r, uint64_t first, uint64_t end,
 	for (page = first; page < end; page++) {
 		code = kvp_owners_acquire_page(r->owners, page, err);
 		if (code)
-			return refused(code, err);
+			return recode_busy(code, err);
 	}
 	r->a->last = r->a->patterns;
 	for (i = 0; i < r->g->nplanes; i++) {
@@ -196,13 +197,13 @@ static int overwrite_run(struct rounds *r, uint64_t first, uint64_t end,
 	return KVP_OK;
 }
 
-static int overwrite(struct rounds *r, struct kvp_error *err)
+static int overwrite_free_pages(struct rounds *r, struct kvp_error *err)
 {
 	uint64_t page, end;
 	int code;
 
 	r->round++;
-	for (page = 0; next_run(r, &page, &end); page = end) {
+	for (page = 0; find_free_run(r, &page, &end); page = end) {
 		code = overwrite_run(r, page, end, err);
 		if (code)
 			return code;
@@ -215,11 +216,11 @@ static int release_pages(const struct rounds *r, struct kvp_error *err)
 	uint64_t page, end;
 	int code;
 
-	for (page = 0; next_run(r, &page, &end);)
+	for (page = 0; find_free_run(r, &page, &end);)
 		for (; page < end; page++) {
 			code = kvp_owners_release_page(r->owners, page, err);
 			if (code)
-				return refused(code, err);
+				return recode_busy(code, err);
 		}
 	return KVP_OK;
 }
@@ -231,7 +232,7 @@ static int match_rows(const struct rounds *r, struct kvp_error *err)
 
 	for (i = 0; i < r->nlive && !code; i++)
 		code = match_row(r, r->g->execution_rows +
-				 live_row(r, i)->row, err);
+				 get_live_row(r, i)->row, err);
 	return code;
 }
 
@@ -245,7 +246,7 @@ static int run_rounds(struct rounds *r, struct kvp_error *err)
 	if (!code)
 		code = write_rows(r, err);
 	while (!code && r->nlive) {
-		code = overwrite(r, err);
+		code = overwrite_free_pages(r, err);
 		if (!code)
 			code = match_rows(r, err);
 		if (!code)
@@ -254,7 +255,7 @@ static int run_rounds(struct rounds *r, struct kvp_error *err)
 			code = release_half(r, err);
 	}
 	if (!code)
-		code = overwrite(r, err);
+		code = overwrite_free_pages(r, err);
 	if (!code)
 		code = alias_match_pages(r->a, r->a->rank->device, err);
 	for (i = 0; i < r->g->execution_rows && !code; i++)

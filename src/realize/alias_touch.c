@@ -1,6 +1,6 @@
 /*
  * How the alias check touches memory: which bytes of a range, with which
- * pattern, and what the plan has there.  Knows no phase.
+ * pattern, and which plane and page the plan says they belong to.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define WORDS (UINT32_C(1) << 28)
 #define ODD UINT32_C(0xe3779b1)
 
-static uint32_t mixed(uint64_t n)
+static uint32_t mix_counter(uint64_t n)
 {
 	/* Odd, so it permutes all words and 0 comes from 0 alone. */
 	uint32_t word = (uint32_t)(1 + n % (WORDS - 1)) * ODD % WORDS;
@@ -27,12 +27,12 @@ static uint32_t mixed(uint64_t n)
 
 uint32_t alias_page_pattern(uint64_t n)
 {
-	return mixed(n);
+	return mix_counter(n);
 }
 
 uint32_t alias_row_pattern(uint64_t n)
 {
-	return mixed(n) | UINT32_C(0x80808080);
+	return mix_counter(n) | UINT32_C(0x80808080);
 }
 
 /*
@@ -40,7 +40,7 @@ uint32_t alias_row_pattern(uint64_t n)
  * where the one after it begins, `end` behind the last.  Everything, or the
  * bytes around every border between two granules and at both ends.
  */
-static uint64_t piece(const struct alias *a, uint64_t *at, uint64_t end)
+static uint64_t next_piece(const struct alias *a, uint64_t *at, uint64_t end)
 {
 	uint64_t g = a->plan->geometry.granularity;
 	uint64_t border = *at - *at % g + g, to = *at + QUICK;
@@ -67,7 +67,7 @@ int alias_fill(const struct alias *a, uint64_t address, uint64_t bytes,
 
 	while (!code && at < end) {
 		from = at;
-		to = piece(a, &at, end);
+		to = next_piece(a, &at, end);
 		code = b->mapping.fill(b, a->rank->device, from, to - from,
 				       pattern, err);
 	}
@@ -85,7 +85,7 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 	*same = bytes;
 	while (at < end) {
 		from = at;
-		to = piece(a, &at, end);
+		to = next_piece(a, &at, end);
 		code = b->mapping.match(b, device, from, to - from, pattern,
 					&right, err);
 		if (code)
@@ -135,9 +135,9 @@ int alias_match_pages(const struct alias *a, uint32_t device,
 	return KVP_OK;
 }
 
-/* Which chunk lies at this place of the arena?  NULL: none does. */
-static const struct kvp_chunk *chunk_at(const struct kvp_plan *plan,
-					uint64_t place)
+/* The chunk at this byte of the arena, or NULL. */
+static const struct kvp_chunk *find_chunk_at(const struct kvp_plan *plan,
+					     uint64_t place)
 {
 	const struct kvp_chunk *c = plan->chunks;
 	size_t i;
@@ -151,7 +151,7 @@ static const struct kvp_chunk *chunk_at(const struct kvp_plan *plan,
 
 void alias_place(const struct kvp_plan *plan, uint64_t place, char *text)
 {
-	const struct kvp_chunk *c = chunk_at(plan, place);
+	const struct kvp_chunk *c = find_chunk_at(plan, place);
 	const struct kvp_plane *plane;
 	uint64_t offset;
 

@@ -1,9 +1,9 @@
 /*
  * Owners: one word per page and one flag per row.
  *
- * A page's word is 0 when it is free: the top bit says that it is owned,
- * the rest counts the owned rows that conflict with it.  Both at once never
- * happens.
+ * A page's word is 0 when the page is free.  The top bit says that it is
+ * owned, the other bits count the owned rows that conflict with it; one of
+ * the two is always 0.
  */
 #include "realize/owners.h"
 
@@ -66,8 +66,8 @@ void kvp_owners_free(struct kvp_owners *owners)
 	free(owners);
 }
 
-static int no_such(struct kvp_error *err, const char *what, uint64_t number,
-		   uint64_t count)
+static int fail_no_such(struct kvp_error *err, const char *what,
+			uint64_t number, uint64_t count)
 {
 	return kvp_error_set(err, KVP_EINPUT,
 			     "no %s %" PRIu64 ": there are %" PRIu64, what,
@@ -105,7 +105,7 @@ int kvp_owners_acquire_page(struct kvp_owners *owners, uint64_t page,
 {
 	assert(owners);
 	if (page >= owners->pages)
-		return no_such(err, "page", page, owners->pages);
+		return fail_no_such(err, "page", page, owners->pages);
 	if (owners->page[page] & OWNED)
 		return kvp_error_set(err, KVP_EBUSY,
 				     "page %" PRIu64 " is owned", page);
@@ -123,7 +123,7 @@ int kvp_owners_release_page(struct kvp_owners *owners, uint64_t page,
 {
 	assert(owners);
 	if (page >= owners->pages)
-		return no_such(err, "page", page, owners->pages);
+		return fail_no_such(err, "page", page, owners->pages);
 	if (!(owners->page[page] & OWNED))
 		return kvp_error_set(err, KVP_EBUSY,
 				     "page %" PRIu64 " is not owned", page);
@@ -133,8 +133,8 @@ int kvp_owners_release_page(struct kvp_owners *owners, uint64_t page,
 }
 
 /* The first conflicting page that is owned; false where none is. */
-static bool owned_page(const struct kvp_owners *owners, uint64_t row,
-		       uint64_t *page)
+static bool find_owned_page(const struct kvp_owners *owners, uint64_t row,
+			    uint64_t *page)
 {
 	const struct kvp_row *r = &owners->plan->rows[row];
 	const struct kvp_span *span = row_spans(owners->plan, r);
@@ -151,8 +151,8 @@ static bool owned_page(const struct kvp_owners *owners, uint64_t row,
 	return false;
 }
 
-/* One blocking row more or less on every conflicting page. */
-static void block(struct kvp_owners *owners, uint64_t row, bool more)
+/* Count one owned row more or less on each of its conflicting pages. */
+static void block_pages(struct kvp_owners *owners, uint64_t row, bool more)
 {
 	const struct kvp_row *r = &owners->plan->rows[row];
 	const struct kvp_span *span = row_spans(owners->plan, r);
@@ -174,15 +174,15 @@ int kvp_owners_acquire_row(struct kvp_owners *owners, uint64_t row,
 
 	assert(owners);
 	if (row >= owners->rows)
-		return no_such(err, "row", row, owners->rows);
+		return fail_no_such(err, "row", row, owners->rows);
 	if (owners->row[row])
 		return kvp_error_set(err, KVP_EBUSY,
 				     "row %" PRIu64 " is owned", row);
-	if (owned_page(owners, row, &page))
+	if (find_owned_page(owners, row, &page))
 		return kvp_error_set(err, KVP_EBUSY,
 				     "row %" PRIu64 " conflicts with page %"
 				     PRIu64 ", which is owned", row, page);
-	block(owners, row, true);
+	block_pages(owners, row, true);
 	owners->row[row] = true;
 	return KVP_OK;
 }
@@ -192,11 +192,11 @@ int kvp_owners_release_row(struct kvp_owners *owners, uint64_t row,
 {
 	assert(owners);
 	if (row >= owners->rows)
-		return no_such(err, "row", row, owners->rows);
+		return fail_no_such(err, "row", row, owners->rows);
 	if (!owners->row[row])
 		return kvp_error_set(err, KVP_EBUSY,
 				     "row %" PRIu64 " is not owned", row);
-	block(owners, row, false);
+	block_pages(owners, row, false);
 	owners->row[row] = false;
 	return KVP_OK;
 }
@@ -213,5 +213,5 @@ bool kvp_owners_row_is_free(const struct kvp_owners *owners, uint64_t row)
 
 	assert(owners);
 	return row < owners->rows && !owners->row[row] &&
-	       !owned_page(owners, row, &page);
+	       !find_owned_page(owners, row, &page);
 }

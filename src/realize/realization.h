@@ -157,9 +157,9 @@ int context_other(struct kvp_realization *r, const struct rank *k,
 		  const char *what, int code, struct kvp_error *err);
 
 /*
- * recorded_addresses.c: KVP_EREFUSED where the recorded addresses are not those of
- * the plan's ranks; after that the address a plane or an arena has to have,
- * 0 for any.
+ * recorded_addresses.c: KVP_EREFUSED where the recorded addresses are not
+ * those of the plan's ranks; after that the address a plane or an arena has
+ * to have, 0 for any.
  */
 int recorded_check(const struct kvp_realization *r, struct kvp_error *err);
 uint64_t recorded_plane(const struct kvp_realization *r, const struct rank *k,
