@@ -98,10 +98,8 @@ static int count_gpus(struct cuda *c, uint32_t *count, struct kvp_error *err)
 	int found = 0;
 	int rc = CALL(c, err, Init, (0));
 
-	if (rc && err)
-		err->code = KVP_EUNAVAILABLE;
 	if (rc)
-		return KVP_EUNAVAILABLE;
+		return kvp_error_recode(err, KVP_EUNAVAILABLE);
 	rc = CALL(c, err, DeviceGetCount, (&found));
 	if (!rc && found <= 0)
 		rc = kvp_error_set(err, KVP_EUNAVAILABLE, "cuDeviceGetCount:"

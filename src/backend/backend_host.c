@@ -159,9 +159,7 @@ static int reserve_there(uint64_t bytes, uint64_t wanted,
 
 	if (got == MAP_FAILED) {
 		(void)host_failed(err, "reserve", "mmap", wanted, bytes);
-		if (err)
-			err->code = KVP_EDRIVER;
-		return KVP_EDRIVER;
+		return kvp_error_recode(err, KVP_EDRIVER);
 	}
 	if ((uint64_t)(uintptr_t)got == wanted)
 		return KVP_OK;

@@ -52,6 +52,14 @@ int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 	return kvp_error_set(err, code, "%s: %s", front, text);
 }
 
+int kvp_error_recode(struct kvp_error *err, int code)
+{
+	assert(code && (!err || err->code));
+	if (err)
+		err->code = code;
+	return code;
+}
+
 int kvp_error_nomem(struct kvp_error *err)
 {
 	return kvp_error_set(err, KVP_ENOMEM, "out of memory");

@@ -1,5 +1,5 @@
 /*
- * Filling a struct kvp_error.  Both functions return the error's code, so
+ * Filling a struct kvp_error.  These functions return the error's code, so
  * that callers can write  return kvp_error_set(err, KVP_EINPUT, ...).
  */
 #ifndef KVPLAN_BASE_ERROR_H
@@ -27,6 +27,9 @@ int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 /* Put "context: " in front of the text, keep the code and return it. */
 int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 	KVP_PRINTF(3, 4);
+
+/* Give the error another code, keep its text and return the code. */
+int kvp_error_recode(struct kvp_error *err, int code);
 
 /* KVP_ENOMEM with the one text it always has. */
 int kvp_error_nomem(struct kvp_error *err);

@@ -35,11 +35,7 @@ static const struct kvp_row *get_live_row(const struct rounds *r, size_t i)
 /* Owners that refuse what the plan allows fail the check. */
 static int recode_busy(int code, struct kvp_error *err)
 {
-	if (code != KVP_EBUSY)
-		return code;
-	if (err)
-		err->code = KVP_EFAILED;
-	return KVP_EFAILED;
+	return code == KVP_EBUSY ? kvp_error_recode(err, KVP_EFAILED) : code;
 }
 
 /* The first byte in the arena of the i-th row, execution rows first. */

@@ -239,6 +239,18 @@ START_TEST(a_list_counts_what_its_items_stand_for)
 }
 END_TEST
 
+START_TEST(recoding_changes_the_code_alone)
+{
+	struct kvp_error err = { 0 };
+
+	kvp_error_set(&err, KVP_EBUSY, "page 3 is owned");
+	ck_assert_int_eq(kvp_error_recode(&err, KVP_EFAILED), KVP_EFAILED);
+	ck_assert_int_eq(err.code, KVP_EFAILED);
+	ck_assert_str_eq(err.text, "page 3 is owned");
+	ck_assert_int_eq(kvp_error_recode(NULL, KVP_EIO), KVP_EIO);
+}
+END_TEST
+
 Suite *error_suite(void)
 {
 	Suite *suite = suite_create("error");
@@ -253,6 +265,7 @@ Suite *error_suite(void)
 	tcase_add_test(tests,
 		       a_long_text_is_cut_within_the_buffer_and_says_so);
 	tcase_add_test(tests, a_context_that_just_fits_is_whole);
+	tcase_add_test(tests, recoding_changes_the_code_alone);
 	tcase_add_test(tests, every_code_has_its_name);
 	tcase_add_test(tests, every_code_has_its_exit_status);
 	tcase_add_test(tests, a_text_stays_one_line_of_valid_utf8);
