@@ -188,12 +188,12 @@ static int compute_chunks(struct check_base *base,
 {
 	struct heap heap = { 0 };
 	size_t i;
-	int rc;
+	int code;
 
-	rc = alloc_chunks(base, g, err);
-	if (rc)
-		return rc;
-	rc = KVP_ENOMEM;
+	code = alloc_chunks(base, g, err);
+	if (code)
+		return code;
+	code = KVP_ENOMEM;
 	heap.head = malloc(g->nplanes * sizeof(*heap.head));
 	heap.next = calloc(g->nplanes, sizeof(*heap.next));
 	if (!heap.head || !heap.next) {
@@ -207,13 +207,13 @@ static int compute_chunks(struct check_base *base,
 		heap.head[heap.count].page = 0;
 		heap.head[heap.count++].plane = (uint32_t)i;
 	}
-	rc = lay_tiles(base, g, &heap, err);
-	if (!rc)
-		rc = lay_tails(base, g, &heap, err);
+	code = lay_tiles(base, g, &heap, err);
+	if (!code)
+		code = lay_tails(base, g, &heap, err);
 done:
 	free(heap.head);
 	free(heap.next);
-	return rc;
+	return code;
 }
 
 /* Two page sizes are of one kind when they are equal. */
@@ -222,7 +222,7 @@ static int find_kinds(struct check_base *base, const struct kvp_geometry *g,
 {
 	struct check_keys keys = { 0 };
 	uint32_t kind = 0;
-	int rc = KVP_ENOMEM;
+	int code = KVP_ENOMEM;
 	size_t i;
 
 	for (i = 0; i < g->nplanes; i++)
@@ -236,10 +236,10 @@ static int find_kinds(struct check_base *base, const struct kvp_geometry *g,
 		base->kind[keys.key[i].b] = kind;
 	}
 	assert(keys.count == g->nplanes);
-	rc = KVP_OK;
+	code = KVP_OK;
 done:
 	check_keys_release(&keys);
-	return rc ? kvp_error_nomem(err) : KVP_OK;
+	return code ? kvp_error_nomem(err) : KVP_OK;
 }
 
 /* The snapshot row a chunk is complete in, or CHECK_FIXED. */
@@ -289,7 +289,7 @@ static int find_segments(struct check_base *base,
 static int make_all(struct check_base *base, const struct kvp_geometry *g,
 		    struct kvp_error *err)
 {
-	int rc;
+	int code;
 
 	if (g->nplanes > KVP_CHUNKS_MAX)
 		return fail_too_big(err);
@@ -302,36 +302,36 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 	base->kind = malloc(g->nplanes * sizeof(*base->kind));
 	if (!base->backing || !base->kind)
 		return kvp_error_nomem(err);
-	rc = measure_sizes(base, g, err);
-	if (!rc && g->base_chunks)
-		rc = check_base_copy_recorded(base, g, err);
-	else if (!rc)
-		rc = compute_chunks(base, g, err);
-	if (!rc)
-		rc = check_order_make(&base->order, base->chunks,
-				      base->nchunks, g->nplanes, err);
-	if (!rc && g->base_chunks)
-		rc = check_base_judge_recorded(base, g, err);
-	if (!rc)
-		rc = find_kinds(base, g, err);
-	if (!rc)
-		rc = find_segments(base, g, err);
-	if (!rc)
-		rc = check_base_conflicts(base, g, err);
-	return rc;
+	code = measure_sizes(base, g, err);
+	if (!code && g->base_chunks)
+		code = check_base_copy_recorded(base, g, err);
+	else if (!code)
+		code = compute_chunks(base, g, err);
+	if (!code)
+		code = check_order_make(&base->order, base->chunks,
+					base->nchunks, g->nplanes, err);
+	if (!code && g->base_chunks)
+		code = check_base_judge_recorded(base, g, err);
+	if (!code)
+		code = find_kinds(base, g, err);
+	if (!code)
+		code = find_segments(base, g, err);
+	if (!code)
+		code = check_base_conflicts(base, g, err);
+	return code;
 }
 
 int check_base_make(struct check_base *base, const struct kvp_geometry *g,
 		    struct kvp_error *err)
 {
-	int rc;
+	int code;
 
 	memset(base, 0, sizeof(*base));
 	assert(g->nplanes && g->granularity && g->tile_granules);
-	rc = make_all(base, g, err);
-	if (rc)
+	code = make_all(base, g, err);
+	if (code)
 		check_base_release(base);
-	return rc;
+	return code;
 }
 
 void check_base_release(struct check_base *base)

@@ -47,7 +47,7 @@ int check_base_copy_recorded(struct check_base *base,
 			     struct kvp_error *err)
 {
 	struct check_keys placed = { 0 }, rest = { 0 };
-	int rc = KVP_ENOMEM;
+	int code = KVP_ENOMEM;
 
 	if (g->nbase_chunks > KVP_CHUNKS_MAX)
 		return kvp_error_set(err, KVP_ELIMIT,
@@ -55,10 +55,10 @@ int check_base_copy_recorded(struct check_base *base,
 				     PRIu64, g->nbase_chunks, KVP_CHUNKS_MAX);
 	base->chunks = malloc((g->nbase_chunks + 1) * sizeof(*base->chunks));
 	if (base->chunks)
-		rc = fill_recorded(base, g, &placed, &rest);
+		code = fill_recorded(base, g, &placed, &rest);
 	check_keys_release(&placed);
 	check_keys_release(&rest);
-	return rc ? kvp_error_nomem(err) : KVP_OK;
+	return code ? kvp_error_nomem(err) : KVP_OK;
 }
 
 static int judge_plane(const struct check_base *base, size_t plane,
@@ -88,7 +88,7 @@ int check_base_judge_recorded(struct check_base *base,
 {
 	uint64_t mask = g->granularity - 1;
 	size_t i;
-	int rc;
+	int code;
 
 	if (base->order.first[g->nplanes] != base->nchunks)
 		return kvp_error_set(err, KVP_EINFEASIBLE,
@@ -99,9 +99,9 @@ int check_base_judge_recorded(struct check_base *base,
 					     "a recorded base chunk breaks"
 					     " the granularity");
 	for (i = 0; i < g->nplanes; i++) {
-		rc = judge_plane(base, i, err);
-		if (rc)
-			return rc;
+		code = judge_plane(base, i, err);
+		if (code)
+			return code;
 	}
 	for (i = 0; i < base->naliased; i++) {
 		if (base->chunks[i].arena != base->laid_end)

@@ -228,7 +228,7 @@ int check_lower_bound(const struct check_base *base, enum kvp_merge merge,
 {
 	struct bound b = { .base = base };
 	size_t i, most = 1;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
 	assert(merge <= KVP_MERGE_SPAN && base->naliased <= base->nchunks);
 	*bound = base->nchunks;
@@ -242,16 +242,16 @@ int check_lower_bound(const struct check_base *base, enum kvp_merge merge,
 	b.left.node = malloc(2 * most * sizeof(*b.left.node));
 	b.right.node = malloc(2 * most * sizeof(*b.right.node));
 	if (b.end_node && b.start_node && b.left.node && b.right.node)
-		rc = walk_segments(&b, err);
+		code = walk_segments(&b, err);
 	else
-		rc = kvp_error_nomem(err);
+		code = kvp_error_nomem(err);
 	assert(b.merges + b.none <= base->nchunks);
-	if (!rc)
+	if (!code)
 		*bound -= b.merges + (merge == KVP_MERGE_SPAN ? b.none : 0);
 	free(b.end_node);
 	free(b.start_node);
 	free(b.left.node);
 	free(b.right.node);
 	check_keys_release(&b.events);
-	return rc;
+	return code;
 }

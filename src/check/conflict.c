@@ -104,7 +104,7 @@ int check_base_conflicts(struct check_base *base, const struct kvp_geometry *g,
 {
 	struct check_keys pages = { 0 };
 	size_t row, cursor = 0, room = 0;
-	int rc = KVP_ENOMEM;
+	int code = KVP_ENOMEM;
 
 	base->row_first = malloc(((size_t)g->snapshot_rows + 1) *
 				 sizeof(*base->row_first));
@@ -120,8 +120,8 @@ int check_base_conflicts(struct check_base *base, const struct kvp_geometry *g,
 		assert(base->nspans <= room);
 		base->row_first[row + 1] = base->nspans;
 	}
-	rc = KVP_OK;
+	code = KVP_OK;
 done:
 	check_keys_release(&pages);
-	return rc ? kvp_error_nomem(err) : KVP_OK;
+	return code ? kvp_error_nomem(err) : KVP_OK;
 }

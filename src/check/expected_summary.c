@@ -135,7 +135,7 @@ int check_make_expected(struct check *c, struct kvp_error *err)
 {
 	const struct kvp_geometry *g = c->geometry;
 	struct kvp_summary *t = &c->expected;
-	int rc;
+	int code;
 
 	t->base_chunks = c->base.nchunks;
 	t->chunks = c->plan->nchunks;
@@ -147,14 +147,15 @@ int check_make_expected(struct check *c, struct kvp_error *err)
 				     "groups of %" PRIu64 " ranks exceed 64 "
 				     "bits", g->pages, g->page_tokens,
 				     g->dcp_group_size);
-	rc = check_lower_bound(&c->base, c->plan->merge, &t->lower_bound, err);
-	if (rc)
-		return rc;
+	code = check_lower_bound(&c->base, c->plan->merge, &t->lower_bound,
+				 err);
+	if (code)
+		return code;
 	assert(t->lower_bound <= t->base_chunks);
 	t->optimal = t->chunks == t->lower_bound;
-	rc = find_readers(c, err);
-	if (rc)
-		return rc;
+	code = find_readers(c, err);
+	if (code)
+		return code;
 	return count_entries(c, err);
 }
 

@@ -31,21 +31,21 @@ static int read_again(struct kvp_geometry *again, const struct kvp_geometry *g,
 {
 	char *text = NULL;
 	size_t len = 0;
-	int rc = kvp_geometry_write(g, &text, &len, err);
+	int code = kvp_geometry_write(g, &text, &len, err);
 
-	if (!rc)
-		rc = kvp_geometry_read(again, "the plan's geometry", text, len,
-				       err);
+	if (!code)
+		code = kvp_geometry_read(again, "the plan's geometry", text,
+					 len, err);
 	free(text);
-	return rc && rc != KVP_ENOMEM ? kvp_error_wrap(err, KVP_EINPUT,
-		"the plan's geometry is none that can be read") : rc;
+	return code && code != KVP_ENOMEM ? kvp_error_wrap(err, KVP_EINPUT,
+		"the plan's geometry is none that can be read") : code;
 }
 
 int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 {
 	struct kvp_geometry g = plan->geometry, again = { 0 };
 	struct difference d = { "" };
-	int rc;
+	int code;
 
 	if ((unsigned)plan->merge > KVP_MERGE_SPAN)
 		return kvp_error_set(err, KVP_EINPUT,
@@ -57,10 +57,10 @@ int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 				     (unsigned long long)g.ranks);
 	g.base_chunks = NULL;
 	g.nbase_chunks = 0;
-	rc = read_again(&again, &g, err);
-	if (!rc && kvp_geometry_compare(&g, &again, note_difference, &d))
-		rc = kvp_error_set(err, KVP_EINPUT, "the plan's geometry is "
+	code = read_again(&again, &g, err);
+	if (!code && kvp_geometry_compare(&g, &again, note_difference, &d))
+		code = kvp_error_set(err, KVP_EINPUT, "the plan's geometry is "
 			"none that is read: %s", d.text);
 	kvp_geometry_release(&again);
-	return rc;
+	return code;
 }

@@ -152,7 +152,7 @@ int check_rule_arena_coverage(struct check *c)
 {
 	struct check_keys places = { 0 };
 	uint64_t pos = c->base.dedicated, end;
-	int rc = KVP_ENOMEM;
+	int code = KVP_ENOMEM;
 	size_t i;
 
 	if (!sort_places(c, &places))
@@ -174,10 +174,10 @@ int check_rule_arena_coverage(struct check *c)
 	if (pos < c->base.laid_end)
 		check_report(c, KVP_AT_PLAN, 0, "arena is covered up to byte",
 			     pos, c->base.laid_end);
-	rc = KVP_OK;
+	code = KVP_OK;
 done:
 	check_keys_release(&places);
-	return rc;
+	return code;
 }
 
 int check_rule_physical_bytes(struct check *c)

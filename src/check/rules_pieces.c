@@ -223,7 +223,7 @@ static int judge_segments(struct check *c, const struct pieces *p)
 int check_rule_permutation(struct check *c)
 {
 	struct pieces p = { 0 };
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
 	/* Without a clean cut, places are noise. */
 	if (!cut_planes(c))
@@ -231,18 +231,18 @@ int check_rule_permutation(struct check *c)
 	p.base = malloc((c->base.naliased + 1) * sizeof(*p.base));
 	p.chunk = malloc((c->base.naliased + 1) * sizeof(*p.chunk));
 	if (!p.base || !p.chunk) {
-		rc = KVP_ENOMEM;
+		code = KVP_ENOMEM;
 		goto done;
 	}
 	list_pieces(c, &p);
 	if (c->plan->merge == KVP_MERGE_NONE)
 		judge_same(c, &p);
 	else
-		rc = judge_segments(c, &p);
+		code = judge_segments(c, &p);
 done:
 	free(p.base);
 	free(p.chunk);
-	return rc;
+	return code;
 }
 
 /* Where the bytes of the row end that a chunk begins in. */

@@ -58,20 +58,20 @@ int check_rule_conflicts(struct check *c)
 {
 	struct check_keys pages = { 0 };
 	size_t cursor = 0;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 	uint64_t row;
 
 	for (row = 0; row < c->geometry->snapshot_rows; row++) {
 		if (!check_row_conflicts(c->geometry, c->base.dedicated,
 					 c->plan->chunks, c->naliased, row,
 					 &cursor, &pages)) {
-			rc = KVP_ENOMEM;
+			code = KVP_ENOMEM;
 			break;
 		}
 		compare_key(c, row, &pages);
 	}
 	check_keys_release(&pages);
-	return rc;
+	return code;
 }
 
 static void compare_stated(struct check *c, uint64_t row,

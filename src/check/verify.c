@@ -189,7 +189,7 @@ static int run_rules(struct check *c, const struct kvp_verify_options *options)
 {
 	unsigned failed = 0, errors = 0, missing, i;
 	size_t before;
-	int rc;
+	int code;
 
 	for (i = 0; i < KVP_RULES; i++) {
 		c->rule = (enum kvp_rule)i;
@@ -198,9 +198,9 @@ static int run_rules(struct check *c, const struct kvp_verify_options *options)
 		missing = rules[i].needs & failed;
 		assert(!(rules[i].needs >> i));
 		if (!missing) {
-			rc = rules[i].fn(c);
-			if (rc)
-				return rc;
+			code = rules[i].fn(c);
+			if (code)
+				return code;
 		} else if (missing & errors) {
 			errors |= 1u << i;
 		} else {
@@ -235,25 +235,25 @@ static int open_check(struct check *c, const struct kvp_plan *plan,
 		      struct kvp_error *err)
 {
 	size_t n = plan->nchunks, i;
-	int rc;
+	int code;
 
 	c->plan = plan;
 	c->geometry = &plan->geometry;
-	rc = check_geometry_sound(plan, err);
-	if (rc)
-		return rc;
+	code = check_geometry_sound(plan, err);
+	if (code)
+		return code;
 	if (n >= UINT32_MAX)
 		return kvp_error_set(err, KVP_ELIMIT, "%zu chunks, must be "
 				     "fewer than %" PRIu32, n, UINT32_MAX);
-	rc = check_base_make(&c->base, c->geometry, err);
-	if (rc)
-		return rc;
+	code = check_base_make(&c->base, c->geometry, err);
+	if (code)
+		return code;
 	for (i = 0; i < n; i++)
 		c->naliased += plan->chunks[i].arena != KVP_UNALIASED;
-	rc = check_order_make(&c->order, plan->chunks, n, c->geometry->nplanes,
-			      err);
-	if (rc)
-		return rc;
+	code = check_order_make(&c->order, plan->chunks, n,
+				c->geometry->nplanes, err);
+	if (code)
+		return code;
 	c->piece_first = calloc(n + 1, sizeof(*c->piece_first));
 	c->piece_count = calloc(n + 1, sizeof(*c->piece_count));
 	if (!c->piece_first || !c->piece_count)
@@ -341,30 +341,30 @@ int kvp_verify(const struct kvp_plan *plan,
 {
 	struct kvp_verify_options defaults;
 	struct check c = { 0 };
-	int rc;
+	int code;
 
 	assert(plan && verdict);
 	*verdict = NULL;
 	kvp_verify_options_init(&defaults);
 	if (!options)
 		options = &defaults;
-	rc = check_severities(options, err);
-	if (!rc)
-		rc = open_check(&c, plan, err);
-	if (rc)
+	code = check_severities(options, err);
+	if (!code)
+		code = open_check(&c, plan, err);
+	if (code)
 		goto done;
 	c.limit = kvp_limits_entry_limit(options->limits, c.geometry) -
 		  c.geometry->entry_reserve;
-	rc = run_rules(&c, options);
-	if (!rc) {
+	code = run_rules(&c, options);
+	if (!code) {
 		*verdict = reach_verdict(&c);
-		rc = *verdict ? KVP_OK : KVP_ENOMEM;
+		code = *verdict ? KVP_OK : KVP_ENOMEM;
 	}
-	if (rc)
+	if (code)
 		kvp_error_nomem(err);
 done:
 	close_check(&c);
-	return rc;
+	return code;
 }
 
 bool kvp_verdict_ok(const struct kvp_verdict *verdict)

@@ -142,23 +142,23 @@ static int judge(const char *path, const struct kvp_verify_options *options)
 	struct kvp_error err = { 0 };
 	char *text = NULL;
 	size_t len;
-	int rc, status;
+	int code, status;
 
-	rc = kvp_file_read(path, &text, &len, &err);
-	if (!rc)
-		rc = kvp_plan_read(&plan, kvp_file_label(path), text, len,
-				   &err);
+	code = kvp_file_read(path, &text, &len, &err);
+	if (!code)
+		code = kvp_plan_read(&plan, kvp_file_label(path), text, len,
+				     &err);
 	free(text);
-	if (!rc) {
-		rc = kvp_verify(&plan, options, &verdict, &err);
-		if (rc)
-			kvp_error_wrap(&err, rc, "%s", kvp_file_label(path));
+	if (!code) {
+		code = kvp_verify(&plan, options, &verdict, &err);
+		if (code)
+			kvp_error_wrap(&err, code, "%s", kvp_file_label(path));
 	}
-	if (rc) {
+	if (code) {
 		fprintf(stderr, "kvcheck: error: %s\n", err.text);
-		if (rc == KVP_EINFEASIBLE)
+		if (code == KVP_EINFEASIBLE)
 			puts("s NOT VERIFIED");
-		status = kvp_exit_status(rc);
+		status = kvp_exit_status(code);
 	} else {
 		status = print_verdict(verdict);
 	}

@@ -45,15 +45,15 @@ static int recommended(struct probe *p, uint32_t device, uint64_t *bytes,
 {
 	CUmemAllocationProp prop = cuda_allocation(gpu_of(p->c, device));
 	size_t found = 0;
-	int rc = cuda_enter(p->c, device, err);
+	int code = cuda_enter(p->c, device, err);
 
-	if (!rc)
-		rc = LAST(p->c, err, MemGetAllocationGranularity,
-			  (&found, &prop,
-			   CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
-	if (!rc)
+	if (!code)
+		code = LAST(p->c, err, MemGetAllocationGranularity,
+			    (&found, &prop,
+			     CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+	if (!code)
 		*bytes = found;
-	return rc;
+	return code;
 }
 
 static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
@@ -61,10 +61,10 @@ static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
 	struct kvp_limits_device *d = &p->limits->devices[device];
 	struct kvp_backend *b = &p->c->base;
 	struct kvp_device_info info;
-	int rc = b->device.device(b, device, &info, err);
+	int code = b->device.device(b, device, &info, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	snprintf(d->label, sizeof(d->label), "%s", info.label);
 	snprintf(d->name, sizeof(d->name), "%s", info.name);
 	snprintf(d->uuid, sizeof(d->uuid), "%s", info.uuid);
@@ -72,8 +72,8 @@ static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
 		 info.driver);
 	d->granularity = info.granularity;
 	d->total_bytes = info.total_bytes;
-	rc = recommended(p, device, &d->recommended_granularity, err);
-	return rc ? rc : b->device.memory(b, device, &d->free_bytes, err);
+	code = recommended(p, device, &d->recommended_granularity, err);
+	return code ? code : b->device.memory(b, device, &d->free_bytes, err);
 }
 
 /* The matrix, and the first pair in it. */
@@ -81,26 +81,26 @@ static int ask_peers(struct probe *p, struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
 	uint32_t owner, device, n = b->devices;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 	bool *can;
 
-	for (owner = 0; !rc && owner < n; owner++)
-		for (device = 0; !rc && device < n; device++) {
+	for (owner = 0; !code && owner < n; owner++)
+		for (device = 0; !code && device < n; device++) {
 			can = &p->limits->peers[device * n + owner];
-			rc = b->device.peer(b, device, owner, can, err);
-			if (rc || p->has_peer || device == owner || !*can)
+			code = b->device.peer(b, device, owner, can, err);
+			if (code || p->has_peer || device == owner || !*can)
 				continue;
 			p->has_peer = true;
 			p->owner = owner;
 			p->peer = device;
 		}
-	return rc;
+	return code;
 }
 
 static int ask_devices(struct probe *p, struct kvp_error *err)
 {
 	size_t n = p->c->base.devices;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 	uint32_t i;
 
 	p->limits->devices = calloc(n, sizeof(*p->limits->devices));
@@ -108,20 +108,20 @@ static int ask_devices(struct probe *p, struct kvp_error *err)
 	if (!p->limits->devices || !p->limits->peers)
 		return kvp_error_nomem(err);
 	p->limits->ndevices = n;
-	for (i = 0; !rc && i < n; i++)
-		rc = ask_device(p, i, err);
-	return rc ? rc : ask_peers(p, err);
+	for (i = 0; !code && i < n; i++)
+		code = ask_device(p, i, err);
+	return code ? code : ask_peers(p, err);
 }
 
 /* Put in front of what is stuck what went wrong, where something did. */
-static int tell_stuck(const struct probe *p, int rc, struct kvp_error *err)
+static int tell_stuck(const struct probe *p, int code, struct kvp_error *err)
 {
 	char cause[KVP_ERROR_MAX + 4] = "";
 
 	if (!p->stuck_mappings && !p->stuck_allocations &&
 	    !p->stuck_reservations)
-		return rc;
-	if (rc && err)
+		return code;
+	if (code && err)
 		snprintf(cause, sizeof(cause), "%s; ", err->text);
 	return kvp_error_set(err, KVP_ESTUCK, "%snot everything could be given"
 		" back; left behind are mappings: %llu, allocations: %llu, "
@@ -133,18 +133,18 @@ static int tell_stuck(const struct probe *p, int rc, struct kvp_error *err)
 
 static int run(struct probe *p, struct kvp_error *err)
 {
-	int rc = ask_devices(p, err);
+	int code = ask_devices(p, err);
 
-	if (!rc)
-		rc = cuda_enter(p->c, p->owner, err);
-	if (rc)
-		return rc;
-	rc = probe_abilities(p, err);
-	if (!rc)
-		rc = probe_costs(p, err);
-	if (!rc)
-		rc = probe_entries(p, err);
-	return tell_stuck(p, cuda_leave(p->c, rc), err);
+	if (!code)
+		code = cuda_enter(p->c, p->owner, err);
+	if (code)
+		return code;
+	code = probe_abilities(p, err);
+	if (!code)
+		code = probe_costs(p, err);
+	if (!code)
+		code = probe_entries(p, err);
+	return tell_stuck(p, cuda_leave(p->c, code), err);
 }
 
 int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
@@ -153,22 +153,22 @@ int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,
 {
 	struct probe p = { .limits = limits };
 	struct kvp_backend *b = NULL;
-	int rc = check_options(options, err);
+	int code = check_options(options, err);
 
 	assert(limits);
 	*limits = (struct kvp_limits){ .driver = "" };
 	if (options)
 		p.options = *options;
-	if (!rc)
-		rc = kvp_backend_cuda(&b, devices, count, err);
-	if (!rc) {
+	if (!code)
+		code = kvp_backend_cuda(&b, devices, count, err);
+	if (!code) {
 		p.c = cuda_of(b);
-		rc = run(&p, err);
+		code = run(&p, err);
 	}
 	kvp_backend_close(b);
-	if (rc)
+	if (code)
 		kvp_limits_release(limits);
-	return rc;
+	return code;
 }
 
 #else

@@ -82,24 +82,24 @@ static int ask_half_unmap(struct probe *p, struct kvp_error *err)
 static int try_parts(struct probe *p, struct kvp_error *err)
 {
 	uint64_t g = probe_granularity(p);
-	int rc = hold_reserve(p, 1, 4 * g, err);
+	int code = hold_reserve(p, 1, 4 * g, err);
 
-	if (!rc)
-		rc = hold_create(p, 1, err);
-	if (!rc)
-		rc = ask_map(p, KVP_OFFSET_MAP, g, err);
-	if (!rc)
-		rc = ask_map(p, KVP_PARTIAL_MAP, 0, err);
-	if (!rc)
-		rc = hold_map(p, err);
-	if (!rc)
-		rc = hold_grant(p, 0, 1, err);
-	if (!rc)
-		rc = ask_part_grant(p, err);
-	if (!rc)
-		rc = ask_half_unmap(p, err);
+	if (!code)
+		code = hold_create(p, 1, err);
+	if (!code)
+		code = ask_map(p, KVP_OFFSET_MAP, g, err);
+	if (!code)
+		code = ask_map(p, KVP_PARTIAL_MAP, 0, err);
+	if (!code)
+		code = hold_map(p, err);
+	if (!code)
+		code = hold_grant(p, 0, 1, err);
+	if (!code)
+		code = ask_part_grant(p, err);
+	if (!code)
+		code = ask_half_unmap(p, err);
 	hold_release(p);
-	return rc;
+	return code;
 }
 
 /*
@@ -113,22 +113,22 @@ static int read_back(struct probe *p, uint32_t device, uint64_t i,
 	uint64_t each = p->hold.each, address = p->hold.base + i * each;
 	struct gpu *g = gpu_of(p->c, device);
 	void *bytes = malloc(each);
-	int rc;
+	int code;
 
 	if (!bytes)
 		return kvp_error_nomem(err);
-	rc = cuda_enter(p->c, device, err);
-	if (!rc) {
+	code = cuda_enter(p->c, device, err);
+	if (!code) {
 		*r = p->c->api.MemcpyDtoHAsync(bytes, address, each,
 					       g->stream);
 		if (!*r)
 			*r = p->c->api.StreamSynchronize(g->stream);
-		cuda_leave(p->c, rc);
+		cuda_leave(p->c, code);
 		*same = !*r && backend_pattern_same(bytes, address, each,
 						    pattern) == each;
 	}
 	free(bytes);
-	return rc;
+	return code;
 }
 
 /* Write mapping i as the owner and wait for it. */
@@ -136,39 +136,39 @@ static int write_own(struct probe *p, uint64_t i, uint32_t pattern,
 		     struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
-	int rc = b->mapping.fill(b, p->owner, p->hold.base + i * p->hold.each,
-				 p->hold.each, pattern, err);
+	int code = b->mapping.fill(b, p->owner, p->hold.base + i * p->hold.each,
+				   p->hold.each, pattern, err);
 
-	return rc ? rc : b->device.synchronize(b, p->owner, err);
+	return code ? code : b->device.synchronize(b, p->owner, err);
 }
 
 static int try_alias(struct probe *p, struct kvp_error *err)
 {
 	bool there = false, back = false;
 	CUresult r = CUDA_SUCCESS;
-	int rc = hold_reserve(p, 2, probe_granularity(p), err);
+	int code = hold_reserve(p, 2, probe_granularity(p), err);
 	uint64_t i;
 
-	if (!rc)
-		rc = hold_create(p, 1, err);
-	for (i = 0; !rc && i < 2; i++) {
-		rc = hold_map(p, err);
-		if (!rc)
-			rc = hold_grant(p, i, 1, err);
+	if (!code)
+		code = hold_create(p, 1, err);
+	for (i = 0; !code && i < 2; i++) {
+		code = hold_map(p, err);
+		if (!code)
+			code = hold_grant(p, i, 1, err);
 	}
-	if (!rc)
-		rc = write_own(p, 0, WRITTEN, err);
-	if (!rc)
-		rc = read_back(p, p->owner, 1, WRITTEN, &r, &there, err);
-	if (!rc && !r)
-		rc = write_own(p, 1, OVERWRITTEN, err);
-	if (!rc && !r)
-		rc = read_back(p, p->owner, 0, OVERWRITTEN, &r, &back, err);
-	if (!rc)
-		rc = note(p, KVP_ALIAS_COHERENT, "cuMemcpyDtoHAsync", r,
-			  there && back, err);
+	if (!code)
+		code = write_own(p, 0, WRITTEN, err);
+	if (!code)
+		code = read_back(p, p->owner, 1, WRITTEN, &r, &there, err);
+	if (!code && !r)
+		code = write_own(p, 1, OVERWRITTEN, err);
+	if (!code && !r)
+		code = read_back(p, p->owner, 0, OVERWRITTEN, &r, &back, err);
+	if (!code)
+		code = note(p, KVP_ALIAS_COHERENT, "cuMemcpyDtoHAsync", r,
+			    there && back, err);
 	hold_release(p);
-	return rc;
+	return code;
 }
 
 /* Overwrite the owner's memory as the peer.  A memset that is refused is
@@ -176,10 +176,10 @@ static int try_alias(struct probe *p, struct kvp_error *err)
 static int peer_write(struct probe *p, CUresult *r, struct kvp_error *err)
 {
 	struct gpu *g = gpu_of(p->c, p->peer);
-	int rc = cuda_enter(p->c, p->peer, err);
+	int code = cuda_enter(p->c, p->peer, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	g->busy = true;
 	*r = p->c->api.MemsetD32Async(p->hold.base, OVERWRITTEN,
 				      p->hold.each / 4, g->stream);
@@ -194,42 +194,42 @@ static int share_read_only(struct probe *p, struct kvp_error *err)
 	struct kvp_backend *b = &p->c->base;
 	struct kvp_grant grants[2] = { { p->owner, KVP_READWRITE },
 				       { p->peer, KVP_READ } };
-	int rc = hold_reserve(p, 1, probe_granularity(p), err);
+	int code = hold_reserve(p, 1, probe_granularity(p), err);
 
-	if (!rc)
-		rc = hold_create(p, 1, err);
-	if (!rc)
-		rc = hold_map(p, err);
-	if (!rc)
-		rc = b->mapping.grant(b, p->hold.base, p->hold.each, grants, 2,
-				      err);
-	return rc ? rc : write_own(p, 0, WRITTEN, err);
+	if (!code)
+		code = hold_create(p, 1, err);
+	if (!code)
+		code = hold_map(p, err);
+	if (!code)
+		code = b->mapping.grant(b, p->hold.base, p->hold.each, grants, 2,
+					err);
+	return code ? code : write_own(p, 0, WRITTEN, err);
 }
 
 static int try_read_only(struct probe *p, struct kvp_error *err)
 {
 	CUresult read = CUDA_SUCCESS, written = CUDA_SUCCESS, r = read;
 	bool reads = false, keeps = false;
-	int rc;
+	int code;
 
 	if (!p->has_peer)
 		return KVP_OK;
-	rc = share_read_only(p, err);
-	if (!rc)
-		rc = read_back(p, p->peer, 0, WRITTEN, &read, &reads, err);
-	if (!rc)
-		rc = peer_write(p, &written, err);
+	code = share_read_only(p, err);
+	if (!code)
+		code = read_back(p, p->peer, 0, WRITTEN, &read, &reads, err);
+	if (!code)
+		code = peer_write(p, &written, err);
 	/* The owner finds what it wrote. */
-	if (!rc)
-		rc = read_back(p, p->owner, 0, WRITTEN, &r, &keeps, err);
-	if (!rc && r)
-		rc = cuda_api_result(&p->c->api, "cuMemcpyDtoHAsync", r, err);
-	if (!rc)
-		rc = note(p, KVP_READ_ONLY_PEERS, "cuMemsetD32Async",
-			  read ? read : written, reads && written && keeps,
-			  err);
+	if (!code)
+		code = read_back(p, p->owner, 0, WRITTEN, &r, &keeps, err);
+	if (!code && r)
+		code = cuda_api_result(&p->c->api, "cuMemcpyDtoHAsync", r, err);
+	if (!code)
+		code = note(p, KVP_READ_ONLY_PEERS, "cuMemsetD32Async",
+			    read ? read : written, reads && written && keeps,
+			    err);
 	hold_release(p);
-	return rc;
+	return code;
 }
 
 /* Ask for an address that is free, and once more now that it is taken. */
@@ -238,27 +238,27 @@ static int try_hints(struct probe *p, struct kvp_error *err)
 	uint64_t g = probe_granularity(p), bytes = HINT_GRANULES * g, wanted;
 	CUdeviceptr got = 0, other = 0;
 	CUresult r;
-	int rc = hold_reserve(p, HINT_GRANULES, g, err);
+	int code = hold_reserve(p, HINT_GRANULES, g, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	wanted = p->hold.base;
 	hold_release(p);
-	rc = CALL(p->c, err, MemAddressReserve, (&got, bytes, 0, wanted, 0));
-	if (rc)
-		return rc;
+	code = CALL(p->c, err, MemAddressReserve, (&got, bytes, 0, wanted, 0));
+	if (code)
+		return code;
 	p->hold = (struct probe_hold){ .base = got, .bytes = bytes,
 				       .each = g };
-	rc = note(p, KVP_HINT_HONOURED, "cuMemAddressReserve", CUDA_SUCCESS,
-		  got == wanted, err);
+	code = note(p, KVP_HINT_HONOURED, "cuMemAddressReserve", CUDA_SUCCESS,
+		    got == wanted, err);
 	r = p->c->api.MemAddressReserve(&other, bytes, 0, got, 0);
 	if (!r && p->c->api.MemAddressFree(other, bytes))
 		p->stuck_reservations++;
-	if (!rc)
-		rc = note(p, KVP_HINT_MOVES, "cuMemAddressReserve", r,
-			  !r && other != got, err);
+	if (!code)
+		code = note(p, KVP_HINT_MOVES, "cuMemAddressReserve", r,
+			    !r && other != got, err);
 	hold_release(p);
-	return rc;
+	return code;
 }
 
 int probe_abilities(struct probe *p, struct kvp_error *err)
@@ -266,15 +266,15 @@ int probe_abilities(struct probe *p, struct kvp_error *err)
 	static int (*const tries[])(struct probe *, struct kvp_error *) = {
 		try_parts, try_alias, try_read_only, try_hints,
 	};
-	int rc = KVP_OK;
+	int code = KVP_OK;
 	size_t i;
 
-	for (i = 0; !rc && i < sizeof(tries) / sizeof(*tries); i++) {
-		rc = probe_interrupted(p, err);
-		if (!rc)
-			rc = tries[i](p, err);
+	for (i = 0; !code && i < sizeof(tries) / sizeof(*tries); i++) {
+		code = probe_interrupted(p, err);
+		if (!code)
+			code = tries[i](p, err);
 	}
-	return rc;
+	return code;
 }
 
 #endif

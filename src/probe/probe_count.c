@@ -43,29 +43,29 @@ static uint64_t lap(uint64_t *start, uint64_t calls)
 static int acquire_timed(struct probe *p, uint64_t n, uint32_t readers,
 			 struct batch *t, struct kvp_error *err)
 {
-	int rc = hold_reserve(p, n, probe_granularity(p), err);
+	int code = hold_reserve(p, n, probe_granularity(p), err);
 	uint64_t start = now_ns(), i;
 
-	if (!rc)
-		rc = hold_create(p, n, err);
+	if (!code)
+		code = hold_create(p, n, err);
 	t->create_ns = lap(&start, n);
-	for (i = 0; !rc && i < n; i++)
-		rc = hold_map(p, err);
+	for (i = 0; !code && i < n; i++)
+		code = hold_map(p, err);
 	t->map_ns = lap(&start, n);
-	for (i = 0; !rc && i < n; i++)
-		rc = hold_grant(p, i, readers, err);
+	for (i = 0; !code && i < n; i++)
+		code = hold_grant(p, i, readers, err);
 	t->grant_ns = lap(&start, n);
-	return rc;
+	return code;
 }
 
 static int time_batch(struct probe *p, uint64_t n, uint32_t readers,
 		      struct batch *t, struct kvp_error *err)
 {
-	int rc = probe_interrupted(p, err);
+	int code = probe_interrupted(p, err);
 	uint64_t start;
 
-	if (!rc)
-		rc = acquire_timed(p, n, readers, t, err);
+	if (!code)
+		code = acquire_timed(p, n, readers, t, err);
 	start = now_ns();
 	while (p->hold.mapped)
 		hold_unmap(p);
@@ -74,7 +74,7 @@ static int time_batch(struct probe *p, uint64_t n, uint32_t readers,
 		hold_drop(p);
 	t->release_ns = lap(&start, n);
 	hold_release(p);
-	return rc;
+	return code;
 }
 
 /*
@@ -84,13 +84,13 @@ static int time_batch(struct probe *p, uint64_t n, uint32_t readers,
 static int time_fitting(struct probe *p, uint64_t *n, uint32_t readers,
 			struct batch *t, struct kvp_error *err)
 {
-	int rc = time_batch(p, *n, readers, t, err);
+	int code = time_batch(p, *n, readers, t, err);
 
-	while (rc == KVP_EEXHAUSTED && *n > 1) {
+	while (code == KVP_EEXHAUSTED && *n > 1) {
 		*n = u64_ceil_div(*n, 8);
-		rc = time_batch(p, *n, readers, t, err);
+		code = time_batch(p, *n, readers, t, err);
 	}
-	return rc;
+	return code;
 }
 
 int probe_costs(struct probe *p, struct kvp_error *err)
@@ -98,16 +98,16 @@ int probe_costs(struct probe *p, struct kvp_error *err)
 	uint64_t *ns = p->limits->cost_ns, free_bytes = 0, n, warm;
 	struct kvp_backend *b = &p->c->base;
 	struct batch one = { 0 }, two = { 0 };
-	int rc = b->device.memory(b, p->owner, &free_bytes, err);
+	int code = b->device.memory(b, p->owner, &free_bytes, err);
 
 	n = u64_max(1, u64_min(TIMED, free_bytes / 4 / probe_granularity(p)));
 	warm = u64_min(n, WARMING);
-	if (!rc)
-		rc = time_fitting(p, &warm, 1, &one, err);
-	if (!rc)
-		rc = time_fitting(p, &n, 1, &one, err);
-	if (!rc && p->has_peer)
-		rc = time_fitting(p, &n, 2, &two, err);
+	if (!code)
+		code = time_fitting(p, &warm, 1, &one, err);
+	if (!code)
+		code = time_fitting(p, &n, 1, &one, err);
+	if (!code && p->has_peer)
+		code = time_fitting(p, &n, 2, &two, err);
 	ns[KVP_COST_CREATE] = one.create_ns;
 	ns[KVP_COST_MAP] = one.map_ns;
 	ns[KVP_COST_GRANT] = one.grant_ns;
@@ -115,7 +115,7 @@ int probe_costs(struct probe *p, struct kvp_error *err)
 	ns[KVP_COST_RELEASE] = one.release_ns;
 	ns[KVP_COST_GRANT_TWO] = p->has_peer ? two.grant_ns : KVP_NOT_TIMED;
 	ns[KVP_COST_UNMAP_TWO] = p->has_peer ? two.unmap_ns : KVP_NOT_TIMED;
-	return rc;
+	return code;
 }
 
 /* Out of memory: is it the table?  Then that many entries were free. */
@@ -140,41 +140,41 @@ static int fill_table(struct probe *p, uint64_t most, struct kvp_error *err)
 {
 	uint64_t *count = &p->limits->entries_free;
 	uint64_t end = now_ns() + KVP_PROBE_SECONDS * UINT64_C(1000000000);
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
-	while (!rc && *count < most) {
+	while (!code && *count < most) {
 		if (*count % TELL_EVERY == 0 && p->options.counting)
 			p->options.counting(p->options.cookie, *count);
-		rc = probe_interrupted(p, err);
-		if (!rc && now_ns() >= end)
+		code = probe_interrupted(p, err);
+		if (!code && now_ns() >= end)
 			break;
-		if (!rc)
-			rc = hold_map(p, err);
-		if (!rc)
-			rc = hold_grant(p, *count, 1, err);
-		*count += !rc;
+		if (!code)
+			code = hold_map(p, err);
+		if (!code)
+			code = hold_grant(p, *count, 1, err);
+		*count += !code;
 	}
-	return judge_full(p, rc, err);
+	return judge_full(p, code, err);
 }
 
 int probe_entries(struct probe *p, struct kvp_error *err)
 {
 	uint64_t most = p->options.max_entries;
-	int rc;
+	int code;
 
 	if (!p->options.entries)
 		return KVP_OK;
 	if (!most)
 		most = KVP_PROBE_ENTRIES;
 	assert(most <= KVP_PROBE_ENTRIES_MAX);
-	rc = hold_reserve(p, most, probe_granularity(p), err);
-	if (!rc)
-		rc = hold_create(p, 1, err);
-	if (!rc)
-		rc = fill_table(p, most, err);
+	code = hold_reserve(p, most, probe_granularity(p), err);
+	if (!code)
+		code = hold_create(p, 1, err);
+	if (!code)
+		code = fill_table(p, most, err);
 	hold_release(p);
-	p->limits->entries_counted = !rc;
-	return rc;
+	p->limits->entries_counted = !code;
+	return code;
 }
 
 #endif

@@ -16,7 +16,7 @@ int hold_reserve(struct probe *p, uint64_t slots, uint64_t each,
 {
 	CUdeviceptr base = 0;
 	uint64_t bytes = 0;
-	int rc;
+	int code;
 
 	assert(!p->hold.bytes && !p->hold.created && slots && each);
 	if (!u64_mul(slots, each, &bytes))
@@ -24,42 +24,42 @@ int hold_reserve(struct probe *p, uint64_t slots, uint64_t each,
 				     "%llu bytes exceed all addresses",
 				     (unsigned long long)slots,
 				     (unsigned long long)each);
-	rc = CALL(p->c, err, MemAddressReserve, (&base, bytes, 0, 0, 0));
-	if (!rc)
+	code = CALL(p->c, err, MemAddressReserve, (&base, bytes, 0, 0, 0));
+	if (!code)
 		p->hold = (struct probe_hold){ .base = base, .bytes = bytes,
 					       .each = each };
-	return rc;
+	return code;
 }
 
 int hold_create(struct probe *p, uint64_t count, struct kvp_error *err)
 {
 	CUmemAllocationProp prop = cuda_allocation(gpu_of(p->c, p->owner));
 	struct probe_hold *h = &p->hold;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
 	assert(h->each && !h->memory);
 	h->memory = calloc(count, sizeof(*h->memory));
 	if (!h->memory)
 		return kvp_error_nomem(err);
-	while (!rc && h->created < count) {
-		rc = CALL(p->c, err, MemCreate,
-			  (&h->memory[h->created].handle, h->each, &prop, 0));
-		h->created += !rc;
+	while (!code && h->created < count) {
+		code = CALL(p->c, err, MemCreate,
+			    (&h->memory[h->created].handle, h->each, &prop, 0));
+		h->created += !code;
 	}
-	return rc;
+	return code;
 }
 
 int hold_map(struct probe *p, struct kvp_error *err)
 {
 	struct probe_hold *h = &p->hold;
-	int rc;
+	int code;
 
 	assert(h->created && (h->mapped + 1) * h->each <= h->bytes);
-	rc = CALL(p->c, err, MemMap,
-		  (h->base + h->mapped * h->each, h->each, 0,
-		   h->memory[h->mapped % h->created].handle, 0));
-	h->mapped += !rc;
-	return rc;
+	code = CALL(p->c, err, MemMap,
+		    (h->base + h->mapped * h->each, h->each, 0,
+		     h->memory[h->mapped % h->created].handle, 0));
+	h->mapped += !code;
+	return code;
 }
 
 CUresult hold_set_access(struct probe *p, uint64_t i, uint32_t readers)
@@ -93,10 +93,10 @@ static int explain_full(struct probe *p, int code, struct kvp_error *err)
 int hold_grant(struct probe *p, uint64_t i, uint32_t readers,
 	       struct kvp_error *err)
 {
-	int rc = cuda_api_result(&p->c->api, "cuMemSetAccess",
-				 hold_set_access(p, i, readers), err);
+	int code = cuda_api_result(&p->c->api, "cuMemSetAccess",
+				   hold_set_access(p, i, readers), err);
 
-	return explain_full(p, rc, err);
+	return explain_full(p, code, err);
 }
 
 void hold_unmap_range(struct probe *p, uint64_t address, uint64_t bytes,
