@@ -269,7 +269,7 @@ int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 {
 	struct geometry_places places = { .root = *at };
 	struct json_at v[KEYS];
-	int code = format_check(at, KVP_GEOMETRY_FORMAT, err);
+	int code = document_check(at, KVP_GEOMETRY_FORMAT, err);
 
 	*g = (struct kvp_geometry){ 0 };
 	if (!code)

@@ -23,12 +23,9 @@ struct geometry_places {
 	struct json_at statics;
 };
 
-/*
- * format.c: "format" has to say what is wanted, before any other key is
- * looked at: a plan where a geometry should be is no "unknown key".
- */
-int format_check(const struct json_at *at, const char *wanted,
-		 struct kvp_error *err);
+/* document.c: "format" has to say what is wanted. */
+int document_check(const struct json_at *at, const char *wanted,
+		   struct kvp_error *err);
 
 /*
  * geometry_json.c: read the geometry that stands at this place.  unsized:

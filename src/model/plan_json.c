@@ -225,7 +225,7 @@ static int read_plan(struct kvp_plan *plan, const struct json_at *at,
 		     struct kvp_error *err)
 {
 	struct json_at v[KEYS];
-	int code = format_check(at, KVP_PLAN_FORMAT, err);
+	int code = document_check(at, KVP_PLAN_FORMAT, err);
 
 	if (!code)
 		code = json_object(at, keys, KEYS, v, err);

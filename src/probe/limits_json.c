@@ -7,6 +7,7 @@
 #include <kvplan/limits.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "model/model.h"
 
 enum key {
@@ -232,25 +233,13 @@ static int read_entries(struct kvp_limits *l, const struct json_at *at,
 	return code ? code : json_bool(&v[1], &l->entries_exact, err);
 }
 
-/* Before any other key is looked at: a plan is no "unknown key". */
-static int check_format(const struct json_at *at, struct kvp_error *err)
-{
-	static const char *const formats[] = { KVP_LIMITS_FORMAT };
-	struct json_at format;
-	size_t which;
-	int code = json_member(at, "format", &format, err);
-
-	if (!code && !format.p)
-		code = json_fail(&format, err, KVP_EINPUT,
-			"missing, must be \"" KVP_LIMITS_FORMAT "\"");
-	return code ? code : json_choice(&format, formats, 1, &which, err);
-}
-
 static int read_limits(struct kvp_limits *l, const struct json_at *at,
 		       struct kvp_error *err)
 {
-	struct json_at v[KEYS];
-	int code = check_format(at, err);
+	static const char *const formats[] = { KVP_LIMITS_FORMAT };
+	struct json_at v[KEYS], format;
+	size_t which;
+	int code = format_check(at, formats, 1, &format, &which, err);
 
 	if (!code)
 		code = json_object(at, keys, KEYS, v, err);

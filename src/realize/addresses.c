@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/format.h"
 #include "realize/addresses.h"
 
 struct kvp_addresses {
@@ -150,32 +150,20 @@ static int read_ranks(struct kvp_addresses *a, const struct json_at *at,
 	return code;
 }
 
-/* Before any other key: a plan is no capacity file with unknown keys. */
-static int check_format(const struct json_at *root, struct kvp_error *err)
-{
-	static const char *const formats[] = { KVP_CAPACITY_FORMAT };
-	struct json_at format;
-	size_t which;
-	int code = json_member(root, "format", &format, err);
-
-	if (!code && !format.p)
-		code = json_fail(&format, err, KVP_EINPUT, "missing, must be "
-				 "\"" KVP_CAPACITY_FORMAT "\"");
-	return code ? code : json_choice(&format, formats, 1, &which, err);
-}
-
 int kvp_addresses_read(struct kvp_addresses **addresses, const char *source,
 		       const char *text, size_t len, struct kvp_error *err)
 {
+	static const char *const formats[] = { KVP_CAPACITY_FORMAT };
 	struct kvp_addresses *a = NULL;
 	struct json_text in;
-	struct json_at root, v[KEYS];
+	struct json_at root, format, v[KEYS];
+	size_t which;
 	int code = json_open(&in, &root, source, text, len, err);
 
 	assert(addresses);
 	*addresses = NULL;
 	if (!code)
-		code = check_format(&root, err);
+		code = format_check(&root, formats, 1, &format, &which, err);
 	if (!code)
 		code = json_object(&root, keys, KEYS, v, err);
 	if (code)

@@ -1,11 +1,12 @@
 /*
- * The "format" key, which says what a document is.
+ * Telling a geometry from a plan, by what their "format" says.
  */
 #include <string.h>
 
 #include <kvplan/plan.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "model/model.h"
 
 static const char *const formats[] = { KVP_GEOMETRY_FORMAT, KVP_PLAN_FORMAT };
@@ -13,24 +14,21 @@ static const char *const formats[] = { KVP_GEOMETRY_FORMAT, KVP_PLAN_FORMAT };
 static int read_format(const struct json_at *at, struct json_at *format,
 		       size_t *which, struct kvp_error *err)
 {
+	struct kvp_error told;
 	struct json_at type;
-	int code = json_member(at, "format", format, err);
+	int code = format_check(at, formats, 2, format, which, err);
 
-	if (code || format->p)
-		return code ? code : json_choice(format, formats, 2, which,
-						 err);
 	/* Looking past every key is for an error's sake alone. */
-	code = json_member(at, "model_type", &type, err);
-	if (!code)
-		code = json_fail(format, err, KVP_EINPUT,
-			"missing; \"" KVP_GEOMETRY_FORMAT "\" or \""
-			KVP_PLAN_FORMAT "\" says what this is%s", type.p ?
-			"; a model's config.json goes to kvplan import" : "");
-	return code;
+	if (code != KVP_EINPUT || !err || format->p ||
+	    json_member(at, "model_type", &type, NULL) || !type.p)
+		return code;
+	told = *err;
+	return kvp_error_set(err, code, "%s; a model's config.json goes to "
+			     "kvplan import", told.text);
 }
 
-int format_check(const struct json_at *at, const char *wanted,
-		 struct kvp_error *err)
+int document_check(const struct json_at *at, const char *wanted,
+		   struct kvp_error *err)
 {
 	struct json_at format;
 	size_t which = 0;
