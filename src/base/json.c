@@ -71,19 +71,41 @@ static size_t pointer_text(const struct json_at *at, char *text, size_t size)
 	return used + (size_t)len;
 }
 
-int json_fail(const struct json_at *at, struct kvp_error *err, int code,
-	      const char *format, ...)
+static void fail(const struct json_at *at, const char *below,
+		 struct kvp_error *err, int code, const char *format,
+		 va_list args)
 {
 	char place[256] = "";
 	char text[KVP_ERROR_MAX];
+	size_t used = pointer_text(at, place, sizeof(place));
+
+	if (used < sizeof(place))
+		snprintf(place + used, sizeof(place) - used, "%s", below);
+	kvp_error_format(text, sizeof(text), format, args);
+	kvp_error_set(err, code, "%s: %s: %s", at->in->source,
+		      *place ? place : "/", text);
+}
+
+int json_fail(const struct json_at *at, struct kvp_error *err, int code,
+	      const char *format, ...)
+{
 	va_list args;
 
-	pointer_text(at, place, sizeof(place));
 	va_start(args, format);
-	kvp_error_format(text, sizeof(text), format, args);
+	fail(at, "", err, code, format, args);
 	va_end(args);
-	return kvp_error_set(err, code, "%s: %s: %s", at->in->source,
-			     *place ? place : "/", text);
+	return code;
+}
+
+int json_fail_below(const struct json_at *at, const char *below,
+		    struct kvp_error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fail(at, below, err, code, format, args);
+	va_end(args);
+	return code;
 }
 
 enum json_type json_type(const struct json_at *at)

@@ -144,6 +144,11 @@ int json_string(const struct json_at *at, size_t most, char **out,
 int json_fail(const struct json_at *at, struct kvp_error *err, int code,
 	      const char *format, ...) KVP_PRINTF(4, 5);
 
+/* The same of a value below this one, "/key/0", which need not be there. */
+int json_fail_below(const struct json_at *at, const char *below,
+		    struct kvp_error *err, int code, const char *format, ...)
+	KVP_PRINTF(5, 6);
+
 /* Within base: check a text (json_scan.c). */
 int json_scan(const struct json_text *in, struct kvp_error *err);
 

@@ -40,6 +40,18 @@ bool utf8_is_control(const char *text)
 	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
 }
 
+bool utf8_is_printable(const char *text, size_t *count)
+{
+	size_t left = strlen(text), len;
+
+	for (*count = 0; left; text += len, left -= len, ++*count) {
+		len = utf8_length(text, left);
+		if (!len || utf8_is_control(text))
+			return false;
+	}
+	return true;
+}
+
 void utf8_clean(char *text)
 {
 	size_t left = strlen(text), len, i;

@@ -15,6 +15,10 @@ size_t utf8_length(const char *p, size_t left);
    that turns or hides text? */
 bool utf8_is_control(const char *p);
 
+/* Is all of a text well-formed and printable?  *count is the number of
+   characters before what is not. */
+bool utf8_is_printable(const char *text, size_t *count);
+
 /* Replace every control character and every broken byte by '?'. */
 void utf8_clean(char *text);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/u64.h"
 #include "model/model.h"
 
@@ -32,49 +31,61 @@ static int by_place(const void *a, const void *b)
 	return order ? order : by_plane(a, b);
 }
 
-static int check_chunk(const struct kvp_geometry *g, size_t index,
-		       const struct json_at *list, struct kvp_error *err)
+static bool is_aligned(const struct kvp_geometry *g, const struct kvp_chunk *c)
 {
-	const struct kvp_chunk *c = &g->base_chunks[index];
-	struct json_at at = { .in = list->in, .up = list, .index = index };
-	bool aliased = c->arena != KVP_UNALIASED;
+	uint64_t arena = c->arena == KVP_UNALIASED ? 0 : c->arena;
 
-	if (c->plane >= g->nplanes)
-		return json_fail(&at, err, KVP_EINPUT,
-			"plane is %u, must be at most %zu", c->plane,
-			g->nplanes - 1);
-	if (!c->bytes || c->bytes % g->granularity ||
-	    c->offset % g->granularity ||
-	    (aliased && c->arena % g->granularity))
-		return json_fail(&at, err, KVP_EINPUT,
-			"offset %llu, bytes %llu and arena must be multiples "
-			"of the granularity, %llu",
-			(unsigned long long)c->offset,
-			(unsigned long long)c->bytes,
-			(unsigned long long)g->granularity);
-	if (aliased && !g->planes[c->plane].alias)
-		return json_fail(&at, err, KVP_EINPUT,
-			"has a place in the arena, but plane %u (%s) may not "
-			"be aliased", c->plane, g->planes[c->plane].name);
-	return KVP_OK;
+	return c->bytes && c->bytes % g->granularity == 0 &&
+	       c->offset % g->granularity == 0 && arena % g->granularity == 0;
 }
 
-static int misplaced(const struct json_at *at, const char *view, size_t plane,
-		     uint64_t is, uint64_t must, struct kvp_error *err)
+/* What is wrong with a chunk alone; the path is there. */
+static int tell_chunk(const struct kvp_geometry *g, const struct kvp_chunk *c,
+		      struct geometry_fault *fault)
+{
+	if (c->plane >= g->nplanes)
+		return geometry_fault(fault, KVP_EINPUT, fault->path,
+			"plane is %u, must be at most %zu", c->plane,
+			g->nplanes - 1);
+	if (c->arena != KVP_UNALIASED && !g->planes[c->plane].alias &&
+	    is_aligned(g, c))
+		return geometry_fault(fault, KVP_EINPUT, fault->path,
+			"has a place in the arena, but plane %u (%s) may not "
+			"be aliased", c->plane, g->planes[c->plane].name);
+	return geometry_fault(fault, KVP_EINPUT, fault->path,
+		"offset %llu, bytes %llu and arena must be multiples of the "
+		"granularity, %llu", (unsigned long long)c->offset,
+		(unsigned long long)c->bytes,
+		(unsigned long long)g->granularity);
+}
+
+static int check_chunk(const struct kvp_geometry *g, size_t index,
+		       struct geometry_fault *fault)
+{
+	const struct kvp_chunk *c = &g->base_chunks[index];
+
+	if (c->plane < g->nplanes && is_aligned(g, c) &&
+	    (c->arena == KVP_UNALIASED || g->planes[c->plane].alias))
+		return KVP_OK;
+	snprintf(fault->path, sizeof(fault->path), "/base_chunks/%zu", index);
+	return tell_chunk(g, c, fault);
+}
+
+static int misplaced(struct geometry_fault *fault, const char *view,
+		     size_t plane, uint64_t is, uint64_t must)
 {
 	char where[64] = "the arena";
 
 	if (view)
 		snprintf(where, sizeof(where), "%s %zu", view, plane);
-	return json_fail(at, err, KVP_EINPUT,
+	return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
 		"%s %s: a chunk begins at %llu, must begin at %llu",
 		is > must ? "leave a gap in" : "overlap in", where,
 		(unsigned long long)is, (unsigned long long)must);
 }
 
 /* Sorted by plane: every plane's [0, backing) once. */
-static int check_planes(const struct kvp_geometry *g, const struct json_at *at,
-			struct kvp_error *err)
+static int check_planes(const struct kvp_geometry *g, struct geometry_fault *fault)
 {
 	const struct kvp_chunk *c = g->base_chunks;
 	const struct kvp_chunk *end = c + g->nbase_chunks;
@@ -88,14 +99,14 @@ static int check_planes(const struct kvp_geometry *g, const struct json_at *at,
 		u64_round_up(backing, g->granularity, &backing);
 		for (; c < end && c->plane == plane; c++) {
 			if (c->offset != next)
-				return misplaced(at, "plane", plane, c->offset,
-						 next, err);
+				return misplaced(fault, "plane", plane,
+						 c->offset, next);
 			next += c->bytes;
 			if (next > backing)
 				break;
 		}
 		if (next != backing)
-			return json_fail(at, err, KVP_EINPUT,
+			return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
 				"cover plane %zu (%s) to byte %llu, its "
 				"backing has %llu", plane,
 				g->planes[plane].name,
@@ -106,8 +117,7 @@ static int check_planes(const struct kvp_geometry *g, const struct json_at *at,
 }
 
 /* Sorted by place: the arena from D to A, or further, once. */
-static int check_arena(const struct kvp_geometry *g, const struct json_at *at,
-		       struct kvp_error *err)
+static int check_arena(const struct kvp_geometry *g, struct geometry_fault *fault)
 {
 	uint64_t next = g->execution_rows * g->row_stride;
 	uint64_t end = next + g->snapshot_rows * g->row_stride;
@@ -118,37 +128,41 @@ static int check_arena(const struct kvp_geometry *g, const struct json_at *at,
 	u64_round_up(next, g->granularity, &next);
 	for (i = 0; i < g->nbase_chunks && c[i].arena != KVP_UNALIASED; i++) {
 		if (c[i].arena != next)
-			return misplaced(at, NULL, 0, c[i].arena, next, err);
+			return misplaced(fault, NULL, 0, c[i].arena,
+					 next);
 		if (next >= end)
-			return json_fail(at, err, KVP_EINPUT,
+			return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
 				"place a chunk at %llu, behind the arena's "
 				"end %llu", (unsigned long long)next,
 				(unsigned long long)end);
 		next += c[i].bytes;
 	}
 	if (next < end)
-		return json_fail(at, err, KVP_EINPUT,
+		return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
 			"cover the arena to byte %llu, its rows end at %llu",
 			(unsigned long long)next, (unsigned long long)end);
 	return KVP_OK;
 }
 
-int base_chunks_check(struct kvp_geometry *g, const struct json_at *at,
-		      struct kvp_error *err)
+int base_chunks_check(struct kvp_geometry *g, struct geometry_fault *fault)
 {
 	int code = KVP_OK;
 	size_t i;
 
+	if (!g->pages || g->snapshot_rows == KVP_UNSTATED)
+		return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
+			"needs the pages and snapshot_rows it was recorded "
+			"with; state them or remove it");
 	for (i = 0; i < g->nbase_chunks && !code; i++)
-		code = check_chunk(g, i, at, err);
+		code = check_chunk(g, i, fault);
 	if (code)
 		return code;
 	qsort(g->base_chunks, g->nbase_chunks, sizeof(*g->base_chunks),
 	      by_plane);
-	code = check_planes(g, at, err);
+	code = check_planes(g, fault);
 	if (code)
 		return code;
 	qsort(g->base_chunks, g->nbase_chunks, sizeof(*g->base_chunks),
 	      by_place);
-	return check_arena(g, at, err);
+	return check_arena(g, fault);
 }

@@ -3,10 +3,12 @@
  * one, so that padding between fields does not count.  A test compares the
  * fields with the members in the headers.
  */
+#include "model/fingerprint.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "model/fingerprint.h"
+#include "model/fields.h"
 
 /* The finalizer of splitmix64 (Steele, Lea, Flood 2014). */
 static void mix(uint64_t *h, uint64_t value)
@@ -25,20 +27,6 @@ static void mix_text(uint64_t *h, const char *text)
 		mix(h, (unsigned char)*text);
 }
 
-static void mix_chunks(uint64_t *h, const struct kvp_chunk *chunks,
-		       size_t count)
-{
-	size_t i;
-
-	mix(h, count);
-	for (i = 0; i < count; i++) {
-		mix(h, chunks[i].plane);
-		mix(h, chunks[i].offset);
-		mix(h, chunks[i].bytes);
-		mix(h, chunks[i].arena);
-	}
-}
-
 static void mix_ranks(uint64_t *h, const struct kvp_ranks *list)
 {
 	size_t i;
@@ -48,55 +36,71 @@ static void mix_ranks(uint64_t *h, const struct kvp_ranks *list)
 		mix(h, list->rank[i]);
 }
 
-static void mix_headroom(uint64_t *h, bool has, const struct kvp_headroom *x)
+static void mix_rank_lists(uint64_t *h, const struct kvp_ranks *lists,
+			   uint64_t count)
 {
-	mix(h, has);
-	mix(h, x->free_bytes);
-	mix(h, x->cap_bytes);
-	mix(h, x->bounded);
+	uint64_t i;
+
+	for (i = 0; i < count; i++)
+		mix_ranks(h, &lists[i]);
 }
 
-static void mix_planes(uint64_t *h, const struct kvp_geometry *g)
+static void mix_record(uint64_t *h, const struct record *record,
+		       const void *of);
+
+static void mix_records(uint64_t *h, const struct record *record,
+			const void *list, size_t count)
 {
+	const char *element = list;
 	size_t i;
 
-	mix(h, g->nplanes);
-	for (i = 0; i < g->nplanes; i++) {
-		mix_text(h, g->planes[i].name);
-		mix(h, g->planes[i].bytes_per_page);
-		mix(h, g->planes[i].alias);
-		mix(h, g->planes[i].has_address);
-		mix(h, g->planes[i].address);
+	mix(h, count);
+	for (i = 0; i < count; i++, element += record->size)
+		mix_record(h, record, element);
+}
+
+static void mix_field(uint64_t *h, const struct field *f, const void *of)
+{
+	switch (f->kind) {
+	case FIELD_FORMAT:
+	case FIELD_INPUT:
+		break;
+	case FIELD_TEXT:
+	case FIELD_NAME:
+		mix_text(h, field_text(f, of));
+		break;
+	case FIELD_COUNT:
+	case FIELD_BYTES:
+	case FIELD_INDEX:
+	case FIELD_FLAG:
+	case FIELD_WORD:
+		mix(h, field_number(f, of));
+		break;
+	case FIELD_OBJECT:
+		mix_record(h, f->record, field_member(f, of));
+		break;
+	case FIELD_LIST:
+		mix_records(h, f->record, field_pointer(f, of),
+			    field_records(f, of));
+		break;
+	case FIELD_RANKS:	/* a member of the geometry itself */
+		mix_rank_lists(h, field_pointer(f, of),
+			       ((const struct kvp_geometry *)of)->ranks);
+		break;
 	}
 }
 
-static void mix_geometry(uint64_t *h, const struct kvp_geometry *g)
+/* Also what is there only by its flag: the flag goes in as well. */
+static void mix_record(uint64_t *h, const struct record *record,
+		       const void *of)
 {
-	const uint64_t numbers[] = {
-		g->granularity, g->tile_granules, g->pages, g->page_tokens,
-		g->snapshot_rows, g->execution_rows, g->row_bytes,
-		g->row_stride, g->ranks, g->ranks_per_node,
-		g->dcp_group_size, g->importer_mode, g->static_entries,
-		g->entry_limit, g->entry_reserve, g->page_overhead_bytes,
-		g->has_arena_address, g->arena_address, g->nstatics,
-	};
-	size_t i;
+	const struct field *f = record->fields, *end = f + record->nfields;
 
-	mix_text(h, g->name);
-	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		mix(h, numbers[i]);
-	mix_planes(h, g);
-	for (i = 0; i < g->ranks; i++) {
-		mix_ranks(h, &g->declared_readers[i]);
-		mix_ranks(h, &g->imports[i]);
+	for (; f < end; f++) {
+		if (f->absence == FIELD_IF_FLAG)
+			mix(h, field_is_there(f, of));
+		mix_field(h, f, of);
 	}
-	for (i = 0; i < g->nstatics; i++) {
-		mix_text(h, g->statics[i].name);
-		mix(h, g->statics[i].bytes);
-		mix(h, g->statics[i].importers);
-	}
-	mix_headroom(h, g->has_headroom, &g->headroom);
-	mix_chunks(h, g->base_chunks, g->nbase_chunks);
 }
 
 static void mix_rows(uint64_t *h, const struct kvp_plan *plan)
@@ -139,10 +143,10 @@ uint64_t plan_fingerprint(const struct kvp_plan *plan)
 	size_t i;
 
 	assert(plan);
-	mix_geometry(&h, &plan->geometry);
+	mix_record(&h, &geometry_record, &plan->geometry);
 	mix(&h, plan->merge);
 	mix(&h, plan->dedicated_bytes);
-	mix_chunks(&h, plan->chunks, plan->nchunks);
+	mix_records(&h, &chunk_record, plan->chunks, plan->nchunks);
 	mix_rows(&h, plan);
 	mix(&h, plan->naccess);
 	for (i = 0; i < plan->naccess; i++) {
@@ -150,6 +154,7 @@ uint64_t plan_fingerprint(const struct kvp_plan *plan)
 		mix_ranks(&h, &plan->access[i].readers);
 	}
 	mix_summary(&h, &plan->summary);
-	mix_headroom(&h, plan->has_headroom, &plan->headroom);
+	mix(&h, plan->has_headroom);
+	mix_record(&h, &headroom_record, &plan->headroom);
 	return h;
 }

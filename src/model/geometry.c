@@ -1,90 +1,16 @@
 /*
- * The geometry as a noun: copying it and giving it back.
+ * The geometry as a noun: copying it and giving it back, by its table of
+ * fields.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include <kvplan/geometry.h>
-
 #include "base/error.h"
+#include "model/fields.h"
 
-static void *duplicate(const void *from, size_t count, size_t size)
-{
-	void *to = malloc(count * size + 1);	/* never NULL for empty */
+/* --- giving back --- */
 
-	if (to && count)
-		memcpy(to, from, count * size);
-	return to;
-}
-
-static struct kvp_ranks *copy_lists(const struct kvp_ranks *from,
-				    uint64_t count)
-{
-	struct kvp_ranks *to = calloc(count + 1, sizeof(*to));
-	uint64_t i;
-
-	for (i = 0; to && i < count; i++) {
-		to[i].rank = duplicate(from[i].rank, from[i].count,
-				       sizeof(*to[i].rank));
-		to[i].count = to[i].rank ? from[i].count : 0;
-	}
-	return to;
-}
-
-static bool lists_are_whole(const struct kvp_ranks *lists, uint64_t count)
-{
-	uint64_t i;
-
-	for (i = 0; lists && i < count; i++)
-		if (!lists[i].rank)
-			return false;
-	return lists;
-}
-
-static bool copy_statics(struct kvp_geometry *dst,
-			 const struct kvp_geometry *src)
-{
-	size_t i;
-
-	dst->statics = calloc(src->nstatics + 1, sizeof(*dst->statics));
-	for (i = 0; dst->statics && i < src->nstatics; i++) {
-		dst->statics[i] = src->statics[i];
-		dst->statics[i].name = strdup(src->statics[i].name);
-		dst->nstatics++;
-		if (!dst->statics[i].name)
-			return false;
-	}
-	return dst->statics;
-}
-
-int kvp_geometry_copy(struct kvp_geometry *dst, const struct kvp_geometry *src,
-		      struct kvp_error *err)
-{
-	bool whole;
-
-	*dst = *src;
-	dst->name = strdup(src->name);
-	dst->planes = duplicate(src->planes, src->nplanes,
-				sizeof(*src->planes));
-	dst->declared_readers = copy_lists(src->declared_readers, src->ranks);
-	dst->imports = copy_lists(src->imports, src->ranks);
-	dst->nstatics = 0;
-	whole = copy_statics(dst, src);
-	if (src->base_chunks) {
-		dst->base_chunks = duplicate(src->base_chunks,
-					     src->nbase_chunks,
-					     sizeof(*src->base_chunks));
-		whole = whole && dst->base_chunks;
-	}
-	if (whole && dst->name && dst->planes &&
-	    lists_are_whole(dst->declared_readers, src->ranks) &&
-	    lists_are_whole(dst->imports, src->ranks))
-		return KVP_OK;
-	kvp_geometry_release(dst);
-	return kvp_error_nomem(err);
-}
-
-static void free_lists(struct kvp_ranks *lists, uint64_t count)
+static void release_rank_lists(struct kvp_ranks *lists, uint64_t count)
 {
 	uint64_t i;
 
@@ -93,19 +19,145 @@ static void free_lists(struct kvp_ranks *lists, uint64_t count)
 	free(lists);
 }
 
+static void release_record(const struct record *record, void *of);
+
+static void release_list(const struct field *f, void *of)
+{
+	char *list = field_pointer(f, of), *element = list;
+	size_t count = list ? field_records(f, of) : 0, i;
+
+	for (i = 0; i < count; i++, element += f->record->size)
+		release_record(f->record, element);
+	free(list);
+}
+
+/* What a record owns: texts and lists; ranks are of the geometry itself. */
+static void release_record(const struct record *record, void *of)
+{
+	const struct field *f = record->fields, *end = f + record->nfields;
+
+	for (; f < end; f++)
+		if (f->kind == FIELD_TEXT)
+			free(field_pointer(f, of));
+		else if (f->kind == FIELD_LIST)
+			release_list(f, of);
+		else if (f->kind == FIELD_RANKS)
+			release_rank_lists(field_pointer(f, of),
+				((struct kvp_geometry *)of)->ranks);
+		else if (f->kind == FIELD_OBJECT)
+			release_record(f->record, (char *)of + f->at);
+}
+
 void kvp_geometry_release(struct kvp_geometry *g)
+{
+	release_record(&geometry_record, g);
+	*g = (struct kvp_geometry){ 0 };
+}
+
+/* --- copying --- */
+
+/* A record that was copied byte by byte owns nothing yet. */
+static void disown(const struct record *record, void *of)
+{
+	const struct field *f = record->fields, *end = f + record->nfields;
+
+	for (; f < end; f++) {
+		if (f->kind == FIELD_LIST)
+			*field_count(f, of) = 0;
+		if (f->kind == FIELD_TEXT || f->kind == FIELD_LIST ||
+		    f->kind == FIELD_RANKS)
+			field_set_pointer(f, of, NULL);
+		else if (f->kind == FIELD_OBJECT)
+			disown(f->record, (char *)of + f->at);
+	}
+}
+
+static bool copy_rank_lists(struct kvp_ranks *to, const struct kvp_ranks *from,
+			    uint64_t count)
+{
+	uint64_t i;
+
+	for (i = 0; i < count; i++) {
+		to[i].rank = malloc((from[i].count + 1) *
+				    sizeof(*to[i].rank));
+		if (!to[i].rank)
+			return false;
+		to[i].count = from[i].count;
+		if (from[i].count)
+			memcpy(to[i].rank, from[i].rank,
+			       from[i].count * sizeof(*to[i].rank));
+	}
+	return true;
+}
+
+static bool copy_record(const struct record *record, void *to,
+			const void *from);
+
+static bool copy_list(const struct field *f, void *to, const void *from)
+{
+	const char *source = field_pointer(f, from);
+	size_t count = field_records(f, from), size = f->record->size, i;
+	char *element = source ? calloc(count + 1, size) : NULL;
+
+	field_set_pointer(f, to, element);
+	if (!element)
+		return !source;
+	for (i = 0; i < count; i++, element += size, source += size) {
+		memcpy(element, source, size);
+		disown(f->record, element);
+		++*field_count(f, to);
+		if (!copy_record(f->record, element, source))
+			return false;
+	}
+	return true;
+}
+
+static bool copy_field(const struct field *f, void *to, const void *from)
+{
+	uint64_t ranks;
+	void *copy;
+
+	if (f->kind == FIELD_LIST)
+		return copy_list(f, to, from);
+	if (f->kind == FIELD_OBJECT)
+		return copy_record(f->record, (char *)to + f->at,
+				   field_member(f, from));
+	if (f->kind == FIELD_TEXT) {
+		copy = strdup(field_pointer(f, from));
+		field_set_pointer(f, to, copy);
+		return copy;
+	}
+	if (f->kind == FIELD_RANKS) {
+		ranks = ((const struct kvp_geometry *)from)->ranks;
+		copy = calloc(ranks + 1, sizeof(struct kvp_ranks));
+		field_set_pointer(f, to, copy);
+		return copy && copy_rank_lists(copy, field_pointer(f, from),
+					       ranks);
+	}
+	return true;
+}
+
+/* What the record owns; on failure it owns what was copied so far. */
+static bool copy_record(const struct record *record, void *to,
+			const void *from)
 {
 	size_t i;
 
-	for (i = 0; i < g->nstatics; i++)
-		free(g->statics[i].name);
-	free(g->statics);
-	free_lists(g->declared_readers, g->ranks);
-	free_lists(g->imports, g->ranks);
-	free(g->planes);
-	free(g->base_chunks);
-	free(g->name);
-	*g = (struct kvp_geometry){ 0 };
+	for (i = 0; i < record->nfields; i++)
+		if (!copy_field(&record->fields[i], to, from))
+			return false;
+	return true;
+}
+
+int kvp_geometry_copy(struct kvp_geometry *dst, const struct kvp_geometry *src,
+		      struct kvp_error *err)
+{
+	*dst = *src;
+	disown(&geometry_record, dst);
+	if (copy_record(&geometry_record, dst, src))
+		return KVP_OK;
+	kvp_geometry_release(dst);
+	return kvp_error_nomem(err);
 }
 
 size_t kvp_geometry_sizeof(void)

@@ -1,21 +1,11 @@
 /*
- * The access part of a geometry, written out per rank: who is declared to
- * read a rank's KV, and whose KV a rank really imports.
+ * Reading the access part of a geometry, which is kept as one list for each
+ * rank: who is declared to read its KV, and whose KV it really imports.
  */
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "model/model.h"
-
-enum { A_DECLARED, A_IMPORTS, A_MODE, A_KEYS };
-
-static const struct json_field fields[A_KEYS] = {
-	{ "declared_readers", false },
-	{ "imports", false },
-	{ "importer_mode", false },
-};
 
 static int by_rank(const void *a, const void *b)
 {
@@ -106,11 +96,9 @@ static int block_lists(struct kvp_ranks *lists, uint64_t ranks, uint64_t size,
 	return KVP_OK;
 }
 
-/* A word that stands for blocks of `size`, or lists written out. */
-static int read_word_or_lists(struct kvp_ranks **lists,
-			      const struct json_at *at, const char *word,
-			      uint64_t ranks, uint64_t size,
-			      struct kvp_error *err)
+int rank_lists_read(struct kvp_ranks **lists, const struct json_at *at,
+		    const char *word, uint64_t ranks, uint64_t size,
+		    struct kvp_error *err)
 {
 	size_t which;
 	int code = KVP_OK;
@@ -126,69 +114,4 @@ static int read_word_or_lists(struct kvp_ranks **lists,
 	if (at->p)
 		code = json_choice(at, &word, 1, &which, err);
 	return code ? code : block_lists(*lists, ranks, size, err);
-}
-
-int access_read(struct kvp_geometry *g, const struct json_at *access,
-		struct json_at *imports, struct kvp_error *err)
-{
-	struct json_at v[A_KEYS] = { { 0 } };
-	size_t mode = KVP_IMPORT_READ;
-	int code = KVP_OK;
-
-	if (access->p)
-		code = json_object(access, fields, A_KEYS, v, err);
-	*imports = v[A_IMPORTS];
-	if (!code)
-		code = read_word_or_lists(&g->declared_readers, &v[A_DECLARED],
-					  "all", g->ranks, g->ranks, err);
-	if (!code)
-		code = read_word_or_lists(&g->imports, &v[A_IMPORTS], "group",
-					  g->ranks, g->dcp_group_size, err);
-	if (!code && v[A_MODE].p)
-		code = json_choice(&v[A_MODE], importer_mode_names, 2, &mode,
-				   err);
-	g->importer_mode = (enum kvp_importer_mode)mode;
-	return code;
-}
-
-static bool is_listed(const struct kvp_ranks *list, uint32_t rank)
-{
-	return bsearch(&rank, list->rank, list->count, sizeof(rank), by_rank);
-}
-
-static int check_import(const struct kvp_geometry *g,
-			const struct json_at *place, uint32_t importer,
-			uint32_t owner, struct kvp_error *err)
-{
-	uint64_t node = owner / g->ranks_per_node;
-
-	if (importer / g->ranks_per_node != node)
-		return json_fail(place, err, KVP_EINPUT,
-			"rank %u on node %llu imports from rank %u on node "
-			"%llu; memory is granted within a node of "
-			"ranks_per_node = %llu ranks only", importer,
-			(unsigned long long)(importer / g->ranks_per_node),
-			owner, (unsigned long long)node,
-			(unsigned long long)g->ranks_per_node);
-	if (!is_listed(&g->declared_readers[owner], importer))
-		return json_fail(place, err, KVP_EINPUT,
-			"rank %u imports from rank %u, whose declared_readers "
-			"do not list it; declare it or drop the import",
-			importer, owner);
-	return KVP_OK;
-}
-
-int access_check(const struct kvp_geometry *g,
-		 const struct geometry_places *places, struct kvp_error *err)
-{
-	struct json_at place = places->imports.p ? places->imports :
-						   places->group_size;
-	size_t i, j;
-	int code = KVP_OK;
-
-	for (i = 0; i < g->ranks; i++)
-		for (j = 0; j < g->imports[i].count && !code; j++)
-			code = check_import(g, &place, (uint32_t)i,
-					    g->imports[i].rank[j], err);
-	return code;
 }

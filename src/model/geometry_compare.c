@@ -1,104 +1,103 @@
 /*
- * Where two geometries differ, key by key.
+ * Where two geometries differ, field by field of the table.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text_list.h"
-#include "model/model.h"
+#include "model/fields.h"
 
 struct compare {
 	kvp_geometry_differ *differ;
 	void *cookie;
 	size_t count;
+	const struct kvp_geometry *a, *b;
 };
 
-static void text(struct compare *c, const char *pointer, const char *a,
-		 const char *b)
-{
-	if (!strcmp(a, b))
-		return;
-	c->count++;
-	if (c->differ)
-		c->differ(c->cookie, pointer, a, b);
-}
-
-static void number(struct compare *c, const char *pointer, uint64_t a,
-		   uint64_t b)
-{
-	char x[24], y[24];
-
-	if (a == b)
-		return;
-	snprintf(x, sizeof(x), "%llu", (unsigned long long)a);
-	snprintf(y, sizeof(y), "%llu", (unsigned long long)b);
-	text(c, pointer, x, y);
-}
-
-static void flag(struct compare *c, const char *pointer, bool a, bool b)
-{
-	text(c, pointer, a ? "true" : "false", b ? "true" : "false");
-}
-
-static void entries(struct compare *c, const char *pointer, size_t a,
-		    size_t b)
-{
-	char x[32], y[32];
-
-	snprintf(x, sizeof(x), "%zu entries", a);
-	snprintf(y, sizeof(y), "%zu entries", b);
-	text(c, pointer, x, y);
-}
-
-/* A number that may be absent, or null. */
-static void optional(struct compare *c, const char *pointer,
-		     const char *without, bool has_a, uint64_t a, bool has_b,
-		     uint64_t b)
-{
-	char x[32], y[32];
-
-	snprintf(x, sizeof(x), "%llu", (unsigned long long)a);
-	snprintf(y, sizeof(y), "%llu", (unsigned long long)b);
-	text(c, pointer, has_a ? x : without, has_b ? y : without);
-}
-
-static void presence(struct compare *c, const char *pointer, bool a, bool b)
-{
-	text(c, pointer, a ? "given" : "absent", b ? "given" : "absent");
-}
-
-static void element(struct compare *c, const char *list, size_t index,
-		    const char *key, uint64_t a, uint64_t b)
+static void report(struct compare *c, const struct place *at, const char *a,
+		   const char *b)
 {
 	char pointer[96];
 
-	if (a == b)
+	c->count++;
+	if (!c->differ)
 		return;
-	snprintf(pointer, sizeof(pointer), "/%s/%zu%s%s", list, index,
-		 *key ? "/" : "", key);
-	number(c, pointer, a, b);
+	place_path(at, pointer, sizeof(pointer));
+	c->differ(c->cookie, pointer, a, b);
 }
 
-static void planes(struct compare *c, const struct kvp_geometry *a,
-		   const struct kvp_geometry *b)
+static void compare_texts(struct compare *c, const struct place *at,
+			  const char *a, const char *b)
 {
-	const struct kvp_plane *x = a->planes, *y = b->planes;
-	char pointer[64];
-	size_t i;
+	if (strcmp(a, b))
+		report(c, at, a, b);
+}
 
-	entries(c, "/planes", a->nplanes, b->nplanes);
-	if (a->nplanes != b->nplanes)
+/* A number, or what is said where there is none. */
+static const char *number_text(const struct field *f, const void *of,
+			       char *text, size_t size)
+{
+	if (!field_is_there(f, of))
+		return f->without;
+	snprintf(text, size, "%llu", (unsigned long long)field_number(f, of));
+	return text;
+}
+
+static void compare_numbers(struct compare *c, const struct field *f,
+			    const struct place *at, const void *a,
+			    const void *b)
+{
+	bool there = field_is_there(f, a);
+	char x[24], y[24];
+
+	if (there == field_is_there(f, b) &&
+	    (!there || field_number(f, a) == field_number(f, b)))
 		return;
-	for (i = 0; i < a->nplanes; i++, x++, y++) {
-		snprintf(pointer, sizeof(pointer), "/planes/%zu/name", i);
-		text(c, pointer, x->name, y->name);
-		element(c, "planes", i, "bytes_per_page", x->bytes_per_page,
-			y->bytes_per_page);
-		snprintf(pointer, sizeof(pointer), "/planes/%zu/alias", i);
-		flag(c, pointer, x->alias, y->alias);
-		snprintf(pointer, sizeof(pointer), "/planes/%zu/address", i);
-		optional(c, pointer, "absent", x->has_address, x->address,
-			 y->has_address, y->address);
+	compare_texts(c, at, number_text(f, a, x, sizeof(x)),
+		      number_text(f, b, y, sizeof(y)));
+}
+
+static const char *flag_text(bool flag)
+{
+	return flag ? "true" : "false";
+}
+
+/* Are both there?  Tells where one alone is. */
+static bool both_are_there(struct compare *c, const struct field *f,
+			   const struct place *at, const void *a,
+			   const void *b)
+{
+	bool in_a = field_is_there(f, a), in_b = field_is_there(f, b);
+
+	if (in_a != in_b)
+		report(c, at, in_a ? "given" : "absent",
+		       in_b ? "given" : "absent");
+	return in_a && in_b;
+}
+
+static void compare_records(struct compare *c, const struct record *record,
+			    const struct place *at, const void *a,
+			    const void *b);
+
+static void compare_lists(struct compare *c, const struct field *f,
+			  const struct place *at, const void *a,
+			  const void *b)
+{
+	const char *x = field_pointer(f, a), *y = field_pointer(f, b);
+	size_t na = field_records(f, a), nb = field_records(f, b);
+	struct place place = { .up = at };
+	char in_a[32], in_b[32];
+
+	if (na != nb) {
+		snprintf(in_a, sizeof(in_a), "%zu entries", na);
+		snprintf(in_b, sizeof(in_b), "%zu entries", nb);
+		report(c, at, in_a, in_b);
+		return;
+	}
+	for (; place.index < na; place.index++) {
+		compare_records(c, f->record, &place, x, y);
+		x += f->record->size;
+		y += f->record->size;
 	}
 }
 
@@ -118,120 +117,81 @@ static const char *list_text(char *to, size_t size,
 	return to;
 }
 
-static void rank_lists(struct compare *c, const char *name, uint64_t ranks,
-		       const struct kvp_ranks *a, const struct kvp_ranks *b)
+static void compare_rank_lists(struct compare *c, const struct field *f,
+			       const struct place *at)
 {
-	char pointer[64], x[160], y[160];
-	size_t i;
+	const struct kvp_ranks *a = field_pointer(f, c->a);
+	const struct kvp_ranks *b = field_pointer(f, c->b);
+	struct place place = { .up = at };
+	char x[160], y[160];
 
-	for (i = 0; i < ranks; i++) {
-		if (a[i].count == b[i].count &&
-		    !memcmp(a[i].rank, b[i].rank,
-			    a[i].count * sizeof(*a[i].rank)))
-			continue;
-		snprintf(pointer, sizeof(pointer), "/access/%s/%zu", name, i);
-		c->count++;
-		if (c->differ)
-			c->differ(c->cookie, pointer,
-				  list_text(x, sizeof(x), &a[i]),
-				  list_text(y, sizeof(y), &b[i]));
+	if (c->a->ranks != c->b->ranks)
+		return;
+	for (; place.index < c->a->ranks; place.index++, a++, b++)
+		if (a->count != b->count ||
+		    memcmp(a->rank, b->rank, a->count * sizeof(*a->rank)))
+			report(c, &place, list_text(x, sizeof(x), a),
+			       list_text(y, sizeof(y), b));
+}
+
+static void compare_fields(struct compare *c, const struct field *f,
+			   const struct place *at, const void *a,
+			   const void *b)
+{
+	switch (f->kind) {
+	case FIELD_FORMAT:
+	case FIELD_INPUT:
+		break;
+	case FIELD_TEXT:
+	case FIELD_NAME:
+		compare_texts(c, at, field_text(f, a), field_text(f, b));
+		break;
+	case FIELD_COUNT:
+	case FIELD_BYTES:
+	case FIELD_INDEX:
+		compare_numbers(c, f, at, a, b);
+		break;
+	case FIELD_FLAG:
+		compare_texts(c, at, flag_text(field_number(f, a)),
+			      flag_text(field_number(f, b)));
+		break;
+	case FIELD_WORD:
+		compare_texts(c, at, field_word(f, a), field_word(f, b));
+		break;
+	case FIELD_OBJECT:
+		if (both_are_there(c, f, at, a, b))
+			compare_records(c, f->record, at, field_member(f, a),
+					field_member(f, b));
+		break;
+	case FIELD_LIST:
+		if (both_are_there(c, f, at, a, b))
+			compare_lists(c, f, at, a, b);
+		break;
+	case FIELD_RANKS:
+		compare_rank_lists(c, f, at);
+		break;
 	}
 }
 
-static void statics(struct compare *c, const struct kvp_geometry *a,
-		    const struct kvp_geometry *b)
+static void compare_records(struct compare *c, const struct record *record,
+			    const struct place *at, const void *a,
+			    const void *b)
 {
-	char pointer[64];
+	struct place place = { .up = at };
 	size_t i;
 
-	entries(c, "/static", a->nstatics, b->nstatics);
-	if (a->nstatics != b->nstatics)
-		return;
-	for (i = 0; i < a->nstatics; i++) {
-		snprintf(pointer, sizeof(pointer), "/static/%zu/name", i);
-		text(c, pointer, a->statics[i].name, b->statics[i].name);
-		element(c, "static", i, "bytes", a->statics[i].bytes,
-			b->statics[i].bytes);
-		snprintf(pointer, sizeof(pointer), "/static/%zu/importers", i);
-		text(c, pointer,
-		     static_importers_name(a->statics[i].importers),
-		     static_importers_name(b->statics[i].importers));
+	for (i = 0; i < record->nfields; i++) {
+		place.key = record->fields[i].key.name;
+		compare_fields(c, &record->fields[i], &place, a, b);
 	}
-}
-
-static void recorded(struct compare *c, const struct kvp_geometry *a,
-		     const struct kvp_geometry *b)
-{
-	const struct kvp_chunk *x = a->base_chunks, *y = b->base_chunks;
-	size_t i;
-
-	presence(c, "/base_chunks", x, y);
-	if (!x || !y)
-		return;
-	entries(c, "/base_chunks", a->nbase_chunks, b->nbase_chunks);
-	if (a->nbase_chunks != b->nbase_chunks)
-		return;
-	for (i = 0; i < a->nbase_chunks; i++, x++, y++) {
-		element(c, "base_chunks", i, "plane", x->plane, y->plane);
-		element(c, "base_chunks", i, "offset", x->offset, y->offset);
-		element(c, "base_chunks", i, "bytes", x->bytes, y->bytes);
-		element(c, "base_chunks", i, "arena", x->arena, y->arena);
-	}
-}
-
-static void headroom(struct compare *c, const struct kvp_geometry *a,
-		     const struct kvp_geometry *b)
-{
-	presence(c, "/headroom", a->has_headroom, b->has_headroom);
-	if (!a->has_headroom || !b->has_headroom)
-		return;
-	number(c, "/headroom/free_bytes", a->headroom.free_bytes,
-	       b->headroom.free_bytes);
-	optional(c, "/headroom/cap_bytes", "null", a->headroom.bounded,
-		 a->headroom.cap_bytes, b->headroom.bounded,
-		 b->headroom.cap_bytes);
 }
 
 size_t kvp_geometry_compare(const struct kvp_geometry *a,
 			    const struct kvp_geometry *b,
 			    kvp_geometry_differ *differ, void *cookie)
 {
-	struct compare c = { differ, cookie, 0 };
+	struct compare c = { differ, cookie, 0, a, b };
 
-#define NUMBER(key) number(&c, "/" #key, a->key, b->key)
-	text(&c, "/name", a->name, b->name);
-	NUMBER(granularity);
-	NUMBER(tile_granules);
-	optional(&c, "/pages", "unstated", a->pages, a->pages, b->pages,
-		 b->pages);
-	NUMBER(page_tokens);
-	optional(&c, "/snapshot_rows", "unstated",
-		 a->snapshot_rows != KVP_UNSTATED, a->snapshot_rows,
-		 b->snapshot_rows != KVP_UNSTATED, b->snapshot_rows);
-	NUMBER(execution_rows);
-	NUMBER(row_bytes);
-	NUMBER(row_stride);
-	NUMBER(ranks);
-	NUMBER(ranks_per_node);
-	NUMBER(dcp_group_size);
-	planes(&c, a, b);
-	if (a->ranks == b->ranks) {
-		rank_lists(&c, "declared_readers", a->ranks,
-			   a->declared_readers, b->declared_readers);
-		rank_lists(&c, "imports", a->ranks, a->imports, b->imports);
-	}
-	text(&c, "/access/importer_mode",
-	     importer_mode_name(a->importer_mode),
-	     importer_mode_name(b->importer_mode));
-	statics(&c, a, b);
-	NUMBER(static_entries);
-	NUMBER(entry_limit);
-	NUMBER(entry_reserve);
-	NUMBER(page_overhead_bytes);
-	optional(&c, "/arena_address", "absent", a->has_arena_address,
-		 a->arena_address, b->has_arena_address, b->arena_address);
-#undef NUMBER
-	headroom(&c, a, b);
-	recorded(&c, a, b);
+	compare_records(&c, &geometry_record, NULL, a, b);
 	return c.count;
 }

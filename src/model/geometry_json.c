@@ -1,6 +1,8 @@
 /*
- * Reading a geometry: types and ranges key by key, defaults, expansion.
- * What follows from several keys is checked in geometry_check.c.
+ * Reading a geometry by its table of fields: types and ranges key by key,
+ * defaults, expansion.  What follows from several keys is checked on the
+ * struct, in geometry_check.c; what is wrong there is told at the key it
+ * came from.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -11,305 +13,366 @@
 
 #include "base/error.h"
 #include "base/u64.h"
+#include "model/geometry_check.h"
 #include "model/model.h"
 
-enum key {
-	FORMAT, NAME, GRANULARITY, TILE_GRANULES, PAGES, PAGE_TOKENS,
-	SNAPSHOT_ROWS, EXECUTION_ROWS, ROW_BYTES, ROW_STRIDE, RANKS,
-	RANKS_PER_NODE, DCP_GROUP_SIZE, PLANES, ACCESS, STATIC, STATIC_ENTRIES,
-	ENTRY_LIMIT, ENTRY_RESERVE, PAGE_OVERHEAD_BYTES, ARENA_ADDRESS,
-	HEADROOM, BASE_CHUNKS, KEYS
+/* One record that is being read. */
+struct reading {
+	const struct record *record;
+	void *of;
+	bool unsized;		/* pages and snapshot_rows may be missing */
+	struct kvp_geometry *geometry;	/* NULL outside of one */
+	struct kvp_error *err;
 };
 
-static const struct json_field keys[KEYS] = {
-	[FORMAT] = { "format", true },
-	[NAME] = { "name", true },
-	[GRANULARITY] = { "granularity", false },
-	[TILE_GRANULES] = { "tile_granules", false },
-	[PAGES] = { "pages", false },	/* see sized() */
-	[PAGE_TOKENS] = { "page_tokens", true },
-	[SNAPSHOT_ROWS] = { "snapshot_rows", false },
-	[EXECUTION_ROWS] = { "execution_rows", true },
-	[ROW_BYTES] = { "row_bytes", false },
-	[ROW_STRIDE] = { "row_stride", false },
-	[RANKS] = { "ranks", true },
-	[RANKS_PER_NODE] = { "ranks_per_node", false },
-	[DCP_GROUP_SIZE] = { "dcp_group_size", true },
-	[PLANES] = { "planes", true },
-	[ACCESS] = { "access", false },
-	[STATIC] = { "static", false },
-	[STATIC_ENTRIES] = { "static_entries", false },
-	[ENTRY_LIMIT] = { "entry_limit", false },
-	[ENTRY_RESERVE] = { "entry_reserve", false },
-	[PAGE_OVERHEAD_BYTES] = { "page_overhead_bytes", false },
-	[ARENA_ADDRESS] = { "arena_address", false },
-	[HEADROOM] = { "headroom", false },
-	[BASE_CHUNKS] = { "base_chunks", false },
-};
+static int read_record(struct reading *r, const struct json_at *at);
 
-const char *const importer_mode_names[2] = { "read", "readwrite" };
-const char *const static_importers_names[3] = { "none", "group", "all" };
-
-/* A number with a default; `bytes` allows units. */
-static int number(const struct json_at *at, bool bytes, uint64_t low,
-		  uint64_t high, uint64_t fallback, uint64_t *out,
-		  struct kvp_error *err)
+void record_keys(const struct record *record, struct json_field *keys)
 {
-	*out = fallback;
-	if (!at->p)
-		return KVP_OK;
-	return bytes ? json_bytes(at, low, out, err)
-		     : json_u64(at, low, high, out, err);
+	size_t i;
+
+	assert(record->nfields <= RECORD_FIELDS);
+	for (i = 0; i < record->nfields; i++)
+		keys[i] = record->fields[i].key;
 }
 
-/* A number that sizing computes; without `unsized` it has to be there. */
-static int sized(const struct json_at *at, bool unsized, uint64_t low,
-		 uint64_t high, uint64_t unstated, uint64_t *out,
-		 struct kvp_error *err)
+static uint64_t default_of(const struct reading *r, const struct field *f)
 {
-	if (at->p || unsized)
-		return number(at, false, low, high, unstated, out, err);
-	/* In a plan it is too late to compute it. */
+	const struct field *from = f->from ?
+				   record_find(r->record, f->from) : NULL;
+
+	return from ? u64_min(f->fallback, field_number(from, r->of)) :
+		      f->fallback;
+}
+
+/* A number that sizing computes; in a plan it is too late for that. */
+static int unstated(const struct json_at *at, struct kvp_error *err)
+{
 	return json_fail(at, err, KVP_EINPUT, at->up->up ? "missing; this key "
 			 "is required" : "missing; state it, or let kvplan "
 			 "size compute it");
 }
 
-static int read_counts(struct kvp_geometry *g, const struct json_at *v,
-		       bool unsized, struct kvp_error *err)
+/* Where there are rows, their bytes are stated. */
+static int check_row_bytes(const struct reading *r, const struct json_at *at,
+			   uint64_t *low)
 {
-	const uint64_t max = KVP_NUMBER_MAX;
-	int code = json_string(&v[NAME], KVP_NAME_MAX, &g->name, err);
+	uint64_t rows = geometry_rows(r->geometry);
 
-	if (!code)
-		code = number(&v[GRANULARITY], true, KVP_GRANULARITY_MIN, max,
-			      2 << 20, &g->granularity, err);
-	if (!code && (g->granularity & (g->granularity - 1)))
-		return json_fail(&v[GRANULARITY], err, KVP_EINPUT,
-			"is %llu, must be a power of two such as 2097152",
-			(unsigned long long)g->granularity);
-	if (!code)
-		code = number(&v[TILE_GRANULES], false, 1, max, 1,
-			      &g->tile_granules, err);
-	if (!code)
-		code = sized(&v[PAGES], unsized, 1, max, 0, &g->pages, err);
-	if (!code)
-		code = json_u64(&v[PAGE_TOKENS], 1, max, &g->page_tokens, err);
-	if (!code)
-		code = sized(&v[SNAPSHOT_ROWS], unsized, 0, KVP_ROWS_MAX, 0,
-			     &g->snapshot_rows, err);
-	if (!code)
-		code = json_u64(&v[EXECUTION_ROWS], 0, KVP_ROWS_MAX,
-				&g->execution_rows, err);
+	*low = rows != 0;
+	if (!rows || at->p)
+		return KVP_OK;
+	return json_fail(at, r->err, KVP_EINPUT,
+		"missing; there are %llu rows, say how many bytes each has",
+		(unsigned long long)rows);
+}
+
+static int read_number(const struct reading *r, const struct field *f,
+		       const struct json_at *at)
+{
+	uint64_t low = f->low, value = default_of(r, f);
+	bool is_null = f->null && at->p && json_type(at) == JSON_NULL;
+	int code = KVP_OK;
+
+	if (f->sized && !at->p && !r->unsized)
+		return unstated(at, r->err);
+	if (f->of_rows)
+		code = check_row_bytes(r, at, &low);
+	if (f->absence == FIELD_IF_FLAG)
+		*(bool *)((char *)r->of + f->has) = at->p && !is_null;
+	if (is_null)
+		value = f->none;
+	else if (!code && at->p && f->kind == FIELD_BYTES)
+		code = json_bytes(at, low, &value, r->err);
+	else if (!code && at->p)
+		code = json_u64(at, low, f->high, &value, r->err);
+	field_set_number(f, r->of, value);
 	return code;
 }
 
-static int read_rows(struct kvp_geometry *g, const struct json_at *v,
-		     bool unsized, struct kvp_error *err)
+static int read_flag(const struct reading *r, const struct field *f,
+		     const struct json_at *at)
 {
-	bool rows = g->snapshot_rows || g->execution_rows;
+	bool flag = f->fallback;
+	int code = at->p ? json_bool(at, &flag, r->err) : KVP_OK;
+
+	field_set_number(f, r->of, flag);
+	return code;
+}
+
+static int read_word(const struct reading *r, const struct field *f,
+		     const struct json_at *at)
+{
+	size_t which = f->fallback;
+	int code = at->p ? json_choice(at, f->words, f->high + 1, &which,
+				       r->err) : KVP_OK;
+
+	field_set_number(f, r->of, which);
+	return code;
+}
+
+static int read_text(const struct reading *r, const struct field *f,
+		     const struct json_at *at)
+{
+	char *text = NULL;
+	int code = json_string(at, f->high, &text, r->err);
+
+	field_set_pointer(f, r->of, text);
+	return code;
+}
+
+static int read_object(const struct reading *r, const struct field *f,
+		       const struct json_at *at)
+{
+	struct reading inner = *r;
+
+	if (f->absence == FIELD_IF_FLAG) {
+		*(bool *)((char *)r->of + f->has) = at->p;
+		if (!at->p)
+			return KVP_OK;
+	}
+	inner.record = f->record;
+	inner.of = (char *)r->of + f->at;
+	return read_record(&inner, at);
+}
+
+static int read_list(const struct reading *r, const struct field *f,
+		     const struct json_at *at)
+{
+	void *list = NULL;
 	int code;
 
-	if (rows && !v[ROW_BYTES].p)
-		return json_fail(&v[ROW_BYTES], err, KVP_EINPUT,
-			"missing; there are %llu rows, say how many bytes "
-			"each has", (unsigned long long)
-			(g->snapshot_rows + g->execution_rows));
-	code = number(&v[ROW_BYTES], true, rows, 0, 0, &g->row_bytes, err);
-	if (!code)
-		code = number(&v[ROW_STRIDE], true, 0, 0, g->row_bytes,
-			      &g->row_stride, err);
-	if (code)
-		return code;
-	if (g->row_stride < g->row_bytes)
-		return json_fail(&v[ROW_STRIDE], err, KVP_EINPUT,
-			"is %llu, must be at least row_bytes, %llu",
-			(unsigned long long)g->row_stride,
-			(unsigned long long)g->row_bytes);
-	if (!rows && !unsized)
-		g->row_bytes = g->row_stride = 0;
+	if (f->read)
+		return f->read(r->of, at, r->err);
+	if (!at->p)
+		return KVP_OK;
+	code = records_read(f->record, f->high, &list,
+			    field_count(f, r->of), at, r->err);
+	field_set_pointer(f, r->of, list);
+	return code;
+}
+
+static int read_rank_lists(const struct reading *r, const struct field *f,
+			   const struct json_at *at)
+{
+	const struct field *from = record_find(&geometry_record, f->from);
+	struct kvp_ranks *lists = NULL;
+	int code = rank_lists_read(&lists, at, f->words[0],
+				   r->geometry->ranks,
+				   field_number(from, r->geometry), r->err);
+
+	field_set_pointer(f, r->of, lists);
+	return code;
+}
+
+static int read_field(const struct reading *r, const struct field *f,
+		      const struct json_at *at)
+{
+	switch (f->kind) {
+	case FIELD_FORMAT:	/* checked before any other key */
+	case FIELD_INPUT:
+	case FIELD_NAME:	/* by the list's own function */
+		return KVP_OK;
+	case FIELD_TEXT:
+		return read_text(r, f, at);
+	case FIELD_COUNT:
+	case FIELD_BYTES:
+	case FIELD_INDEX:
+		return read_number(r, f, at);
+	case FIELD_FLAG:
+		return read_flag(r, f, at);
+	case FIELD_WORD:
+		return read_word(r, f, at);
+	case FIELD_OBJECT:
+		return read_object(r, f, at);
+	case FIELD_LIST:
+		return read_list(r, f, at);
+	case FIELD_RANKS:
+		return read_rank_lists(r, f, at);
+	}
 	return KVP_OK;
 }
 
-/* A number that has to divide `ranks`. */
-static int divisor(const struct json_at *at, uint64_t ranks, uint64_t value,
-		   struct kvp_error *err)
+static int read_fields(const struct reading *r, const struct json_at *values)
 {
-	if (ranks % value == 0)
-		return KVP_OK;
-	return json_fail(at, err, KVP_EINPUT,
-		"is %llu, must divide ranks, %llu",
-		(unsigned long long)value, (unsigned long long)ranks);
-}
-
-static int read_ranks(struct kvp_geometry *g, const struct json_at *v,
-		      struct kvp_error *err)
-{
-	int code = json_u64(&v[RANKS], 1, KVP_RANKS_MAX, &g->ranks, err);
-
-	if (!code)
-		code = number(&v[RANKS_PER_NODE], false, 1, KVP_RANKS_MAX,
-			      g->ranks, &g->ranks_per_node, err);
-	if (!code)
-		code = divisor(&v[RANKS_PER_NODE], g->ranks,
-			       g->ranks_per_node, err);
-	if (!code)
-		code = json_u64(&v[DCP_GROUP_SIZE], 1, KVP_RANKS_MAX,
-				&g->dcp_group_size, err);
-	if (!code)
-		code = divisor(&v[DCP_GROUP_SIZE], g->ranks,
-			       g->dcp_group_size, err);
-	return code;
-}
-
-static int read_table(struct kvp_geometry *g, const struct json_at *v,
-		      struct kvp_error *err)
-{
-	const uint64_t max = KVP_ENTRIES_MAX;
-	uint64_t reserve;
-	int code = number(&v[STATIC_ENTRIES], false, 0, max, 0,
-			  &g->static_entries, err);
-
-	if (!code)
-		code = number(&v[ENTRY_LIMIT], false, 0, max, 524288,
-			      &g->entry_limit, err);
-	/* The default reserve may not exceed a tiny table. */
-	reserve = u64_min(4096, g->entry_limit);
-	if (!code)
-		code = number(&v[ENTRY_RESERVE], false, 0, max, reserve,
-			      &g->entry_reserve, err);
-	if (!code && g->entry_reserve > g->entry_limit)
-		return json_fail(&v[ENTRY_RESERVE], err, KVP_EINPUT,
-			"is %llu, must be at most entry_limit, %llu",
-			(unsigned long long)g->entry_reserve,
-			(unsigned long long)g->entry_limit);
-	if (!code)
-		code = number(&v[PAGE_OVERHEAD_BYTES], true, 0, 0, 0,
-			      &g->page_overhead_bytes, err);
-	return code;
-}
-
-static int read_static_item(struct kvp_static *item, const struct json_at *at,
-			    struct kvp_error *err)
-{
-	enum { S_NAME, S_BYTES, S_IMPORTERS, S_KEYS };
-	static const struct json_field fields[S_KEYS] = {
-		{ "name", true }, { "bytes", true }, { "importers", true },
-	};
-	struct json_at v[S_KEYS];
-	size_t which = 0;
-	int code = json_object(at, fields, S_KEYS, v, err);
-
-	if (!code)
-		code = json_string(&v[S_NAME], KVP_NAME_MAX, &item->name, err);
-	if (!code)
-		code = json_bytes(&v[S_BYTES], 1, &item->bytes, err);
-	if (!code)
-		code = json_choice(&v[S_IMPORTERS], static_importers_names, 3,
-				   &which, err);
-	item->importers = (enum kvp_static_importers)which;
-	return code;
-}
-
-static int read_statics(struct kvp_geometry *g, const struct json_at *at,
-			struct kvp_error *err)
-{
-	struct json_list list;
-	struct json_at element;
-	size_t count;
-	int code;
-
-	if (!at->p)
-		return KVP_OK;
-	code = json_list_count(at, KVP_STATICS_MAX, &count, err);
-	if (code)
-		return code;
-	g->statics = calloc(count + 1, sizeof(*g->statics));
-	if (!g->statics)
-		return kvp_error_nomem(err);
-	code = json_list_begin(&list, at, err);
-	while (!code && json_list_next(&list, &element))
-		code = read_static_item(&g->statics[g->nstatics++], &element,
-					err);
-	return code;
-}
-
-static int read_recorded(struct kvp_geometry *g, const struct json_at *v,
-			 struct kvp_error *err)
-{
+	size_t i;
 	int code = KVP_OK;
 
-	if (v[ARENA_ADDRESS].p) {
-		g->has_arena_address = true;
-		code = json_bytes(&v[ARENA_ADDRESS], 1, &g->arena_address,
-				  err);
-	}
-	if (!code && v[HEADROOM].p) {
-		g->has_headroom = true;
-		code = headroom_read(&g->headroom, &v[HEADROOM], err);
-	}
-	if (!code && v[BASE_CHUNKS].p)
-		code = chunks_read(&g->base_chunks, &g->nbase_chunks,
-				   &v[BASE_CHUNKS], err);
+	for (i = 0; i < r->record->nfields && !code; i++)
+		code = read_field(r, &r->record->fields[i], &values[i]);
 	return code;
 }
 
-/* A recorded layout covers the pages and rows it was recorded with. */
-static int check_unstated(const struct json_at *v, struct kvp_error *err)
+/* Defaults alone where there is no object. */
+static int read_record(struct reading *r, const struct json_at *at)
 {
-	if (!v[BASE_CHUNKS].p || (v[PAGES].p && v[SNAPSHOT_ROWS].p))
-		return KVP_OK;
-	return json_fail(&v[BASE_CHUNKS], err, KVP_EINPUT,
-		"needs the pages and snapshot_rows it was recorded with; "
-		"state them or remove it");
+	struct json_field keys[RECORD_FIELDS];
+	struct json_at values[RECORD_FIELDS] = { { .p = NULL } };
+	int code = KVP_OK;
+
+	record_keys(r->record, keys);
+	if (at->p)
+		code = json_object(at, keys, r->record->nfields, values,
+				   r->err);
+	return code ? code : read_fields(r, values);
+}
+
+int record_read(const struct record *record, void *of,
+		const struct json_at *at, struct kvp_error *err)
+{
+	struct reading r = { .record = record, .of = of, .err = err };
+
+	return read_record(&r, at);
+}
+
+int record_read_fields(const struct record *record, void *of,
+		       const struct json_at *values, struct kvp_error *err)
+{
+	struct reading r = { .record = record, .of = of, .err = err };
+
+	return read_fields(&r, values);
+}
+
+int records_read(const struct record *record, size_t most, void **list,
+		 size_t *count, const struct json_at *at,
+		 struct kvp_error *err)
+{
+	struct reading r = { .record = record, .err = err };
+	struct json_field keys[RECORD_FIELDS];
+	struct json_at element, values[RECORD_FIELDS];
+	struct json_list walk;
+	size_t room;
+	int code = json_list_count(at, most, &room, err);
+
+	if (code)
+		return code;
+	*list = calloc(room + 1, record->size);
+	if (!*list)
+		return kvp_error_nomem(err);
+	*count = 0;
+	record_keys(record, keys);
+	code = json_list_begin(&walk, at, err);
+	while (!code && json_list_next(&walk, &element)) {
+		r.of = (char *)*list + (*count)++ * record->size;
+		code = json_object(&element, keys, record->nfields, values,
+				   err);
+		if (!code)
+			code = read_fields(&r, values);
+	}
+	return code;
+}
+
+/* --- where a check's finding is told --- */
+
+/* The value at a pointer's keys; false where one of them is missing. */
+static bool is_given(const struct json_at *root, const char *path)
+{
+	struct json_at at[3] = { *root };
+	char keys[3][64];
+	size_t depth, n = 0;
+
+	for (depth = 0; *path && depth < 2; depth++) {
+		path++;
+		n = strcspn(path, "/");
+		snprintf(keys[depth], sizeof(keys[depth]), "%.*s", (int)n,
+			 path);
+		path += n;
+		if (json_type(&at[depth]) != JSON_OBJECT)
+			break;
+		if (json_member(&at[depth], keys[depth], &at[depth + 1],
+				NULL) || !at[depth + 1].p)
+			return false;
+	}
+	return true;
+}
+
+/* A field that was not given is told as the key its default came from. */
+static void find_origin(struct geometry_fault *fault,
+			const struct json_at *root)
+{
+	const char *key = strrchr(fault->path, '/');
+	const struct field *f;
+
+	if (!key)
+		return;
+	f = record_find(&geometry_record, key + 1);
+	f = f ? f : record_find(&access_record, key + 1);
+	if (f && f->from && !is_given(root, fault->path))
+		snprintf(fault->path, sizeof(fault->path), "/%s", f->from);
+}
+
+/* A plane is told as the entry that it was expanded from. */
+static void find_entry(struct geometry_fault *fault,
+		       const struct json_at *root)
+{
+	struct json_at planes, element, count;
+	struct json_list list;
+	size_t plane, seen = 0;
+	uint64_t each;
+	char key[32];
+
+	if (sscanf(fault->path, "/planes/%zu/%31s", &plane, key) != 2 ||
+	    json_member(root, "planes", &planes, NULL) ||
+	    json_list_begin(&list, &planes, NULL))
+		return;
+	while (seen <= plane && json_list_next(&list, &element)) {
+		each = 1;
+		if (!json_member(&element, "count", &count, NULL) && count.p)
+			(void)json_u64(&count, 1, KVP_CHUNKS_MAX, &each, NULL);
+		seen += each;
+	}
+	snprintf(fault->path, sizeof(fault->path), "/planes/%zu/%s",
+		 element.index, key);
+}
+
+static int tell_fault(struct geometry_fault *fault, const struct json_at *root,
+		      struct kvp_error *err)
+{
+	if (fault->error.code == KVP_ENOMEM)
+		return kvp_error_nomem(err);
+	find_origin(fault, root);
+	find_entry(fault, root);
+	return json_fail_below(root, fault->path, err, fault->error.code,
+			       "%s", fault->error.text);
+}
+
+/* --- the geometry --- */
+
+static int check_struct(struct kvp_geometry *g, const struct json_at *at,
+			struct kvp_error *err)
+{
+	struct geometry_fault fault = { .path = "" };
+	int code = geometry_check(g, &fault);
+
+	if (!code && g->base_chunks)
+		code = base_chunks_check(g, &fault);
+	if (!code)
+		code = geometry_check_addresses(g, &fault);
+	return code ? tell_fault(&fault, at, err) : KVP_OK;
 }
 
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 		     bool unsized, struct kvp_error *err)
 {
-	struct geometry_places places = { .root = *at };
-	struct json_at v[KEYS];
+	struct reading r = { .record = &geometry_record, .of = g,
+			     .unsized = unsized, .geometry = g, .err = err };
 	int code = document_check(at, KVP_GEOMETRY_FORMAT, err);
 
 	*g = (struct kvp_geometry){ 0 };
 	if (!code)
-		code = json_object(at, keys, KEYS, v, err);
+		code = read_record(&r, at);
 	if (!code)
-		code = read_counts(g, v, unsized, err);
-	if (!code)
-		code = read_rows(g, v, unsized, err);
-	if (!code)
-		code = read_ranks(g, v, err);
-	if (!code)
-		code = read_table(g, v, err);
-	if (!code)
-		code = planes_read(g, &v[PLANES], err);
-	if (!code)
-		code = access_read(g, &v[ACCESS], &places.imports, err);
-	if (!code)
-		code = read_statics(g, &v[STATIC], err);
-	if (!code)
-		code = read_recorded(g, v, err);
-	if (!code)
-		code = check_unstated(v, err);
-	if (!code) {
-		places.planes = v[PLANES];
-		places.group_size = v[DCP_GROUP_SIZE];
-		places.rows = v[v[ROW_STRIDE].p ? ROW_STRIDE : ROW_BYTES];
-		places.base_chunks = v[BASE_CHUNKS];
-		places.arena_address = v[ARENA_ADDRESS];
-		places.statics = v[STATIC];
-		code = geometry_check(g, &places, err);
-	}
-	if (!code && !v[SNAPSHOT_ROWS].p)
-		g->snapshot_rows = KVP_UNSTATED;
+		code = check_struct(g, at, err);
 	if (code)
 		kvp_geometry_release(g);
+	else if (!unsized && !geometry_rows(g))
+		g->row_bytes = g->row_stride = 0;
 	return code;
 }
 
-static int read_text(struct kvp_geometry *g, bool unsized, const char *source,
-		     const char *text, size_t len, struct kvp_error *err)
+static int read_document(struct kvp_geometry *g, bool unsized,
+			 const char *source, const char *text, size_t len,
+			 struct kvp_error *err)
 {
 	struct json_text in;
 	struct json_at root;
@@ -323,12 +386,12 @@ static int read_text(struct kvp_geometry *g, bool unsized, const char *source,
 int kvp_geometry_read(struct kvp_geometry *g, const char *source,
 		      const char *text, size_t len, struct kvp_error *err)
 {
-	return read_text(g, false, source, text, len, err);
+	return read_document(g, false, source, text, len, err);
 }
 
 int kvp_geometry_read_unsized(struct kvp_geometry *g, const char *source,
 			      const char *text, size_t len,
 			      struct kvp_error *err)
 {
-	return read_text(g, true, source, text, len, err);
+	return read_document(g, true, source, text, len, err);
 }

@@ -39,7 +39,8 @@ static int read_head(struct kvp_plan *plan, const struct json_at *v,
 				&plan->dedicated_bytes, err);
 	if (!code && v[HEADROOM].p) {
 		plan->has_headroom = true;
-		code = headroom_read(&plan->headroom, &v[HEADROOM], err);
+		code = record_read(&headroom_record, &plan->headroom,
+				   &v[HEADROOM], err);
 	}
 	return code;
 }
@@ -221,6 +222,17 @@ static int read_summary(struct kvp_summary *s, const struct json_at *at,
 	return code ? code : read_entries(s, &v[ENTRIES], err);
 }
 
+static int read_chunks(struct kvp_plan *plan, const struct json_at *at,
+		       struct kvp_error *err)
+{
+	void *chunks = NULL;
+	int code = records_read(&chunk_record, KVP_CHUNKS_MAX, &chunks,
+				&plan->nchunks, at, err);
+
+	plan->chunks = chunks;
+	return code;
+}
+
 static int read_plan(struct kvp_plan *plan, const struct json_at *at,
 		     struct kvp_error *err)
 {
@@ -235,8 +247,7 @@ static int read_plan(struct kvp_plan *plan, const struct json_at *at,
 		code = geometry_read_at(&plan->geometry, &v[GEOMETRY], false,
 					err);
 	if (!code)
-		code = chunks_read(&plan->chunks, &plan->nchunks, &v[CHUNKS],
-				   err);
+		code = read_chunks(plan, &v[CHUNKS], err);
 	if (!code)
 		code = read_rows(plan, &v[ROWS], err);
 	if (!code)

@@ -82,7 +82,7 @@ static int check_writable(const struct kvp_plan *plan, struct kvp_error *err)
 				"rows[%zu]: spans from %zu on, %zu of them: "
 				"the plan has %zu", i, plan->rows[i].first,
 				plan->rows[i].count, plan->nspans);
-	return geometry_check_enums(&plan->geometry, err);
+	return geometry_check_words(&plan->geometry, err);
 }
 
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
@@ -96,13 +96,13 @@ int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 		return code;
 	strbuf_str(&b, "{\n\"format\":\"" KVP_PLAN_FORMAT "\",\n");
 	strbuf_str(&b, "\"geometry\":");
-	geometry_write_to(&b, &plan->geometry);
+	record_write(&b, &geometry_record, &plan->geometry);
 	strbuf_str(&b, ",\n\"merge\":\"");
 	strbuf_str(&b, kvp_merge_name(plan->merge));
 	strbuf_str(&b, "\",\n\"dedicated_bytes\":");
 	strbuf_u64(&b, plan->dedicated_bytes);
 	strbuf_str(&b, ",\n\"chunks\":");
-	chunks_write(&b, plan->chunks, plan->nchunks);
+	records_write(&b, &chunk_record, plan->chunks, plan->nchunks);
 	strbuf_str(&b, ",\n\"rows\":");
 	write_rows(&b, plan);
 	strbuf_str(&b, ",\n\"access\":");
@@ -111,7 +111,7 @@ int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 	write_summary(&b, &plan->summary);
 	if (plan->has_headroom) {
 		strbuf_str(&b, ",\n\"headroom\":");
-		headroom_write(&b, &plan->headroom);
+		record_write(&b, &headroom_record, &plan->headroom);
 	}
 	strbuf_str(&b, "\n}\n");
 	return strbuf_detach(&b, text, len, err);

@@ -179,12 +179,12 @@ entries() {
 			on && $1 == ".It" && $2 == macro { print $3 }' "$page"
 	done | sort -u
 }
-model=src/model
-keys "$model/geometry_json.c" "$model/planes_json.c" "$model/chunk_json.c" \
-	"$model/geometry_access.c" "$model/headroom_json.c" >"$work/program"
+fields=src/model/geometry_fields.c
+keys "$fields" >"$work/program"
 entries man/kvplan-geometry.5 Cm KEYS >"$work/manual"
 same 'keys of a geometry'
-keys "$model/plan_json.c" "$model/chunk_json.c" >"$work/program"
+sed -n '/chunk_fields\[\]/,/^};/p' "$fields" >"$work/chunk_fields"
+keys src/model/plan_json.c "$work/chunk_fields" >"$work/program"
 entries man/kvplan-plan.5 Cm KEYS SUMMARY >"$work/manual"
 same 'keys of a plan'
 keys src/probe/limits_json.c >"$work/program"

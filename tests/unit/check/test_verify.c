@@ -419,7 +419,7 @@ START_TEST(a_geometry_that_cannot_be_read_is_not_judged)
 	plan = whole;
 	plan.geometry.importer_mode = (enum kvp_importer_mode)77;
 	ck_assert_int_eq(kvp_verify(&plan, NULL, &verdict, &err), KVP_EINPUT);
-	ck_assert_ptr_nonnull(strstr(err.text, "importer_mode is 77"));
+	ck_assert_ptr_nonnull(strstr(err.text, "/access/importer_mode: is 77"));
 	plan = whole;
 	plan.geometry.planes[0].has_address = true;
 	plan.geometry.planes[0].address = 4097;

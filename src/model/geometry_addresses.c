@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/u64.h"
-#include "model/model.h"
+#include "model/geometry_check.h"
 
 struct range {
 	uint64_t first;
@@ -38,8 +37,7 @@ static struct range range(const struct kvp_geometry *g, size_t plane,
  */
 static uint64_t arena_bytes(const struct kvp_geometry *g)
 {
-	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
-			 g->row_stride;
+	uint64_t bytes = geometry_rows(g) * g->row_stride;
 	size_t i;
 
 	for (i = 0; i < g->nbase_chunks; i++)
@@ -74,40 +72,36 @@ static void name(char *text, size_t size, const struct kvp_geometry *g,
 }
 
 static int overlap(const struct kvp_geometry *g, const struct range *a,
-		   const struct range *b, const struct geometry_places *places,
-		   struct kvp_error *err)
+		   const struct range *b, struct geometry_fault *fault)
 {
 	char before[KVP_PLANE_NAME_MAX + 32], behind[KVP_PLANE_NAME_MAX + 32];
 
 	assert(a->first <= b->first && b->first < a->end);
 	name(before, sizeof(before), g, a->plane);
 	name(behind, sizeof(behind), g, b->plane);
-	return json_fail(b->plane == g->nplanes ? &places->arena_address :
-						  &places->planes,
-		err, KVP_EINPUT,
+	return geometry_fault(fault, KVP_EINPUT, b->plane == g->nplanes ?
+			      "/arena_address" : "/planes",
 		"%s is recorded at %llu, within %s, which ends at %llu",
 		behind, (unsigned long long)b->first, before,
 		(unsigned long long)a->end);
 }
 
-int addresses_check(const struct kvp_geometry *g,
-		    const struct geometry_places *places,
-		    struct kvp_error *err)
+int geometry_check_addresses(const struct kvp_geometry *g,
+			     struct geometry_fault *fault)
 {
 	struct range *ranges = malloc((g->nplanes + 1) * sizeof(*ranges));
 	size_t count, i;
 	int code = KVP_OK;
 
 	if (!ranges)
-		return kvp_error_nomem(err);
+		return kvp_error_nomem(&fault->error);
 	count = collect(g, ranges);
 	assert(count <= g->nplanes + 1);
 	qsort(ranges, count, sizeof(*ranges), by_first);
 	/* Where any two overlap, two neighbours do. */
 	for (i = 1; i < count && !code; i++)
 		if (ranges[i].first < ranges[i - 1].end)
-			code = overlap(g, &ranges[i - 1], &ranges[i], places,
-				       err);
+			code = overlap(g, &ranges[i - 1], &ranges[i], fault);
 	free(ranges);
 	return code;
 }
