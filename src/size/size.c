@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
+#include "model/geometry_check.h"
 #include "model/number.h"
 #include "plan/layout.h"
 
@@ -274,36 +275,27 @@ static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
 	return KVP_OK;
 }
 
-static bool has_addresses(const struct kvp_geometry *g)
+/* What can be read; recorded addresses may be too close for so many pages. */
+static int check_readable(const struct kvp_geometry *sized,
+			  struct kvp_error *err)
 {
-	bool has = g->has_arena_address;
-	size_t i;
+	struct geometry_fault fault = { .path = "" };
+	const char *cure = "";
+	int code = geometry_check(sized, &fault);
 
-	for (i = 0; i < g->nplanes && !has; i++)
-		has = g->planes[i].has_address;
-	return has;
-}
-
-/* Recorded addresses may be too close for so many pages: the reader knows. */
-static int check_addresses(const struct kvp_geometry *sized,
-			   struct kvp_error *err)
-{
-	struct kvp_geometry again = { 0 };
-	char *text = NULL;
-	size_t len;
-	int code = has_addresses(sized) ?
-		   kvp_geometry_write(sized, &text, &len, err) : KVP_OK;
-
-	if (!code && text)
-		code = kvp_geometry_read(&again, "recorded addresses", text,
-					 len, err);
-	free(text);
-	kvp_geometry_release(&again);
-	if (!code || code == KVP_ENOMEM)
-		return code;
-	return kvp_error_wrap(err, KVP_ELIMIT, "%" PRIu64 " pages and %"
-		PRIu64 " snapshot rows need other addresses; fewer pages or "
-		"no addresses help", sized->pages, sized->snapshot_rows);
+	if (!code) {
+		code = geometry_check_addresses(sized, &fault);
+		cure = " need other addresses; fewer pages or no addresses "
+		       "help: recorded addresses";
+	}
+	if (!code)
+		return KVP_OK;
+	if (code == KVP_ENOMEM)
+		return kvp_error_nomem(err);
+	return kvp_error_set(err, KVP_ELIMIT, "%" PRIu64 " pages and %"
+		PRIu64 " snapshot rows%s: %s: %s", sized->pages,
+		sized->snapshot_rows, cure, *fault.path ? fault.path : "/",
+		fault.error.text);
 }
 
 /* What is handed out can be read and planned. */
@@ -321,7 +313,7 @@ static int check_sized(const struct kvp_size *s, const struct kvp_geometry *g,
 		return kvp_error_wrap(err, code, "sized to %" PRIu64 " pages "
 			"and %" PRIu64 " snapshot rows (fewer rows help as "
 			"well)", s->pages, s->snapshot_rows);
-	return code ? code : check_addresses(&sized, err);
+	return code ? code : check_readable(&sized, err);
 }
 
 void kvp_size_wish_init(struct kvp_size_wish *wish)

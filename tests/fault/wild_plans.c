@@ -30,7 +30,7 @@ const char *__asan_default_options(void)
 
 static struct {
 	uint64_t trials, refused, realized, unjudged, unwritten, ownerless;
-	uint64_t uncounted, failed;
+	uint64_t uncounted, unreadable, failed;
 } run;
 
 static void fail(const char *what)
@@ -207,6 +207,26 @@ static void change_switch(struct gen_rng *r, struct kvp_geometry *g)
 	}
 }
 
+static void change_text(struct gen_rng *r, struct kvp_geometry *g)
+{
+	static const char values[] = { '\0', '\1', ' ', '.', 'a', 'b', '\177',
+				       (char)0x80, (char)0xc3, '"' };
+	size_t plane = gen_below(r, g->nplanes);
+	char value = values[gen_below(r, sizeof(values))];
+
+	switch (gen_below(r, 3)) {
+	case 0:
+		g->name[gen_below(r, strlen(g->name))] = value;
+		return;
+	case 1:
+		g->planes[plane].name[0] = value;
+		return;
+	default:
+		memcpy(g->planes[plane].name, g->planes[0].name,
+		       sizeof(g->planes[0].name));
+	}
+}
+
 static void change_geometry(struct gen_rng *r, struct kvp_plan *plan)
 {
 	struct kvp_geometry *g = &plan->geometry;
@@ -223,7 +243,10 @@ static void change_geometry(struct gen_rng *r, struct kvp_plan *plan)
 	};
 	const size_t count = sizeof(numbers) / sizeof(*numbers);
 
-	switch (gen_below(r, 8)) {
+	switch (gen_below(r, 9)) {
+	case 6:
+		change_text(r, g);
+		return;
 	case 0:
 		change_ranks(r, gen_chance(r, 50) ?
 			     &g->imports[gen_below(r, g->ranks)] :
@@ -320,17 +343,55 @@ static void realize(const struct kvp_plan *plan,
 		run.uncounted++;
 }
 
+/*
+ * Can the plan's geometry be written, read again, and is it the same?  Its
+ * recorded chunks are judged with the base layout.
+ */
+static bool reads_back(const struct kvp_plan *plan)
+{
+	struct kvp_geometry g = plan->geometry, again = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	bool same;
+
+	g.base_chunks = NULL;
+	g.nbase_chunks = 0;
+	same = !kvp_geometry_write(&g, &text, &len, NULL) &&
+	       !kvp_geometry_read(&again, "again", text, len, NULL) &&
+	       !kvp_geometry_compare(&g, &again, NULL, NULL);
+	free(text);
+	kvp_geometry_release(&again);
+	return same;
+}
+
+/* The checker looks at the struct alone, and refuses what no text says. */
+static void judge_refusal(const struct kvp_plan *plan, int code)
+{
+	bool readable = reads_back(plan);
+
+	run.unreadable += !readable;
+	if (!readable && code != KVP_EINPUT)
+		fail("kvp_verify() takes a geometry that no text can state");
+	if (readable && code == KVP_EINPUT && !plan->geometry.base_chunks &&
+	    (unsigned)plan->merge <= KVP_MERGE_SPAN)
+		fail("kvp_verify() refuses a geometry that a text can state");
+}
+
 static void verify(const struct kvp_plan *plan, bool lower,
 		   struct kvp_backend *host, struct gen_rng *r)
 {
 	struct kvp_verify_options options;
 	struct kvp_verdict *verdict = NULL;
 	unsigned i;
+	int code;
 
 	kvp_verify_options_init(&options);
 	for (i = 0; lower && i < KVP_RULES; i++)
 		options.severity[i] = KVP_WARNING;
-	if (kvp_verify(plan, &options, &verdict, NULL)) {
+	code = kvp_verify(plan, &options, &verdict, NULL);
+	if (!lower)
+		judge_refusal(plan, code);
+	if (code) {
 		run.unjudged++;
 		return;
 	}
@@ -415,16 +476,18 @@ int main(int argc, char **argv)
 		try_geometry(gen_seed(seed, i), host, &r);
 	kvp_backend_close(host);
 	printf("seed %llu: %llu plans, %llu verdicts refused, %llu realized, "
-	       "%llu not judged, %llu not written, %llu without owners, %llu "
-	       "not counted\n", (unsigned long long)seed,
+	       "%llu not judged, %llu not readable, %llu not written, %llu "
+	       "without owners, %llu not counted\n", (unsigned long long)seed,
 	       (unsigned long long)run.trials, (unsigned long long)run.refused,
 	       (unsigned long long)run.realized,
 	       (unsigned long long)run.unjudged,
+	       (unsigned long long)run.unreadable,
 	       (unsigned long long)run.unwritten,
 	       (unsigned long long)run.ownerless,
 	       (unsigned long long)run.uncounted);
-	if (!run.refused || !run.realized || !run.unjudged || !run.unwritten ||
-	    !run.ownerless || !run.uncounted)
+	if (!run.refused || !run.realized || !run.unjudged ||
+	    !run.unreadable || !run.unwritten || !run.ownerless ||
+	    !run.uncounted)
 		fail("some kind of answer was never seen");
 	printf("%llu passed, %llu failed, 0 skipped\n",
 	       (unsigned long long)(run.trials - (run.failed < run.trials ?
