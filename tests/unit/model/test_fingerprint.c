@@ -1,11 +1,13 @@
 /*
  * The fingerprint that binds a verdict to its plan, and comparing two
- * geometries: no field escapes either.  tests/gates/fields.sh compares the
- * rows here with the members of the structs in the public headers.
+ * geometries: no field escapes either.  A geometry's are changed by its table
+ * of fields, all others by the rows here; tests/gates/fields.sh compares both
+ * with the members of the structs in the public headers.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fields.h"
 #include "unit/unit.h"
 
 /* Three ranks, five planes, lists that differ from each other. */
@@ -39,54 +41,13 @@ typedef struct kvp_plan plan_t;
  */
 #define GEOMETRY p->geometry
 #define GEOMETRY_FIELDS							\
-FIELD(kvp_geometry, name, GEOMETRY.name[0] ^= 1)			\
-FIELD(kvp_geometry, granularity, GEOMETRY.granularity *= 2)		\
-FIELD(kvp_geometry, tile_granules, GEOMETRY.tile_granules++)		\
-FIELD(kvp_geometry, pages, GEOMETRY.pages--)				\
-FIELD(kvp_geometry, page_tokens, GEOMETRY.page_tokens++)		\
-FIELD(kvp_geometry, snapshot_rows, GEOMETRY.snapshot_rows--)		\
-FIELD(kvp_geometry, execution_rows, GEOMETRY.execution_rows++)		\
-FIELD(kvp_geometry, row_bytes, GEOMETRY.row_bytes--)			\
-FIELD(kvp_geometry, row_stride, GEOMETRY.row_stride++)			\
-FIELD(kvp_geometry, ranks, GEOMETRY.ranks--)				\
-FIELD(kvp_geometry, ranks_per_node, GEOMETRY.ranks_per_node--)		\
-FIELD(kvp_geometry, dcp_group_size, GEOMETRY.dcp_group_size--)		\
-FIELD(kvp_geometry, planes, SWAP(GEOMETRY.planes, 0, 2))		\
-FIELD(kvp_geometry, nplanes, GEOMETRY.nplanes--)			\
 FIELD(kvp_geometry, declared_readers,					\
       GEOMETRY.declared_readers[1].rank[1] ^= 4)			\
 FIELD(kvp_geometry, imports, SWAP(GEOMETRY.imports, 0, 2))		\
-FIELD(kvp_geometry, importer_mode, GEOMETRY.importer_mode ^= 1)		\
-FIELD(kvp_geometry, statics, SWAP(GEOMETRY.statics, 0, 1))		\
-FIELD(kvp_geometry, nstatics, GEOMETRY.nstatics--)			\
-FIELD(kvp_geometry, static_entries, GEOMETRY.static_entries++)		\
-FIELD(kvp_geometry, entry_limit, GEOMETRY.entry_limit++)		\
-FIELD(kvp_geometry, entry_reserve, GEOMETRY.entry_reserve++)		\
-FIELD(kvp_geometry, page_overhead_bytes, GEOMETRY.page_overhead_bytes++) \
-FIELD(kvp_geometry, arena_address, GEOMETRY.arena_address += 4096)	\
-FIELD(kvp_geometry, has_arena_address, GEOMETRY.has_arena_address = false) \
-FIELD(kvp_geometry, headroom, GEOMETRY.headroom.cap_bytes++)		\
-FIELD(kvp_geometry, has_headroom, GEOMETRY.has_headroom = false)	\
 FIELD(kvp_geometry, base_chunks, GEOMETRY.base_chunks = NULL;		\
       GEOMETRY.nbase_chunks = 0)					\
-FIELD(kvp_geometry, nbase_chunks, GEOMETRY.nbase_chunks--)		\
-FIELD(kvp_plane, bytes_per_page, GEOMETRY.planes[1].bytes_per_page ^= 1) \
-FIELD(kvp_plane, address, GEOMETRY.planes[2].address ^= 4096)		\
-FIELD(kvp_plane, has_address, GEOMETRY.planes[2].has_address ^= 1)	\
-FIELD(kvp_plane, alias, GEOMETRY.planes[3].alias ^= 1)			\
-FIELD(kvp_plane, name, GEOMETRY.planes[1].name[2] ^= 1)			\
 FIELD(kvp_ranks, rank, GEOMETRY.imports[2].rank[0] ^= 1)		\
-FIELD(kvp_ranks, count, GEOMETRY.imports[2].count ^= 3)			\
-FIELD(kvp_static, name, GEOMETRY.statics[2].name[0] ^= 1)		\
-FIELD(kvp_static, bytes, GEOMETRY.statics[1].bytes ^= 1)		\
-FIELD(kvp_static, importers, GEOMETRY.statics[1].importers ^= 3)	\
-FIELD(kvp_headroom, free_bytes, GEOMETRY.headroom.free_bytes++)		\
-FIELD(kvp_headroom, cap_bytes, GEOMETRY.headroom.cap_bytes--)		\
-FIELD(kvp_headroom, bounded, GEOMETRY.headroom.bounded = false)		\
-FIELD(kvp_chunk, offset, GEOMETRY.base_chunks[1].offset ^= 4096)	\
-FIELD(kvp_chunk, bytes, GEOMETRY.base_chunks[1].bytes ^= 4096)		\
-FIELD(kvp_chunk, arena, GEOMETRY.base_chunks[1].arena ^= 4096)		\
-FIELD(kvp_chunk, plane, GEOMETRY.base_chunks[1].plane ^= 1)
+FIELD(kvp_ranks, count, GEOMETRY.imports[2].count ^= 3)
 
 #define PLAN_FIELDS							\
 FIELD(kvp_plan, geometry, p->geometry.page_tokens++)			\
@@ -152,6 +113,98 @@ static void change_field(plan_t *p, size_t row)
 #undef FIELD
 }
 
+/* One change of a geometry; `left` counts down to it. */
+struct change {
+	size_t left;
+	const char *key;
+};
+
+static bool is_now(struct change *c, const struct field *f)
+{
+	c->key = f->key.name;
+	return !c->left--;
+}
+
+static bool change_record(struct change *c, const struct record *record,
+			  char *of);
+
+/* Fewer records, another order, and a change in one that has everything. */
+static bool change_list(struct change *c, const struct field *f, char *of)
+{
+	char *list = field_pointer(f, of), byte;
+	size_t size = f->record->size, i;
+
+	ck_assert_uint_gt(field_records(f, of), 1);
+	if (is_now(c, f))
+		return --*field_count(f, of);
+	if (is_now(c, f)) {
+		for (i = 0; i < size; i++) {
+			byte = list[i];
+			list[i] = list[2 * size + i];
+			list[2 * size + i] = byte;
+		}
+		return true;
+	}
+	return change_record(c, f->record, list + 2 * size);
+}
+
+static bool change_one(struct change *c, const struct field *f, char *of)
+{
+	switch (f->kind) {
+	case FIELD_FORMAT:
+	case FIELD_INPUT:
+	case FIELD_RANKS:	/* by the rows above */
+		return false;
+	case FIELD_TEXT:
+	case FIELD_NAME:
+		if (!is_now(c, f))
+			return false;
+		*(f->kind == FIELD_TEXT ? (char *)field_pointer(f, of) :
+					  of + f->at) ^= 1;
+		return true;
+	case FIELD_COUNT:
+	case FIELD_BYTES:
+	case FIELD_INDEX:
+	case FIELD_FLAG:
+	case FIELD_WORD:
+		if (!is_now(c, f))
+			return false;
+		field_set_number(f, of, field_number(f, of) ^ 1);
+		return true;
+	case FIELD_OBJECT:
+		return change_record(c, f->record, of + f->at);
+	case FIELD_LIST:
+		return change_list(c, f, of);
+	}
+	return false;
+}
+
+static bool change_record(struct change *c, const struct record *record,
+			  char *of)
+{
+	const struct field *f = record->fields, *end = f + record->nfields;
+	bool *has;
+
+	for (; f < end; f++) {
+		has = (bool *)(of + f->has);
+		if (f->absence == FIELD_IF_FLAG && is_now(c, f)) {
+			*has = !*has;
+			return true;
+		}
+		if (change_one(c, f, of))
+			return true;
+	}
+	return false;
+}
+
+/* The change of that number; NULL where there are no more. */
+static const char *change_geometry(struct kvp_geometry *g, size_t number)
+{
+	struct change c = { .left = number };
+
+	return change_record(&c, &geometry_record, (char *)g) ? c.key : NULL;
+}
+
 /* A plan that has everything, its base layout recorded. */
 static plan_t full_plan(void)
 {
@@ -180,6 +233,7 @@ START_TEST(every_field_that_changes_ends_a_verdict)
 {
 	plan_t plan = full_plan(), whole = plan;
 	struct kvp_verdict *verdict;
+	const char *key;
 	size_t row;
 
 	ck_assert_int_eq(kvp_verify(&plan, NULL, &verdict, NULL), KVP_OK);
@@ -195,6 +249,15 @@ START_TEST(every_field_that_changes_ends_a_verdict)
 			      "row %zu, %s: the change is not undone", row,
 			      names[row]);
 	}
+	for (row = 0; (key = change_geometry(&plan.geometry, row)); row++) {
+		ck_assert_msg(!kvp_verdict_is_for(verdict, &plan),
+			      "change %zu, %s: is not noticed", row, key);
+		change_geometry(&plan.geometry, row);
+		plan = whole;
+		ck_assert_msg(kvp_verdict_is_for(verdict, &plan),
+			      "change %zu, %s: is not undone", row, key);
+	}
+	ck_assert_uint_gt(row, geometry_record.nfields);
 	kvp_verdict_free(verdict);
 	kvp_plan_release(&plan);
 }
@@ -204,6 +267,7 @@ START_TEST(every_field_that_changes_is_a_difference_of_geometries)
 {
 	plan_t plan = full_plan(), whole = plan;
 	struct kvp_geometry same;
+	const char *key;
 	size_t row;
 
 	ck_assert_int_eq(kvp_geometry_copy(&same, &plan.geometry, NULL),
@@ -216,6 +280,13 @@ START_TEST(every_field_that_changes_is_a_difference_of_geometries)
 						   ignore, NULL) > 0,
 			      "row %zu, %s: no difference", row, names[row]);
 		change_field(&plan, row);
+		plan = whole;
+	}
+	for (row = 0; (key = change_geometry(&plan.geometry, row)); row++) {
+		ck_assert_msg(kvp_geometry_compare(&same, &plan.geometry,
+						   ignore, NULL) > 0,
+			      "change %zu, %s: no difference", row, key);
+		change_geometry(&plan.geometry, row);
 		plan = whole;
 	}
 	kvp_geometry_release(&same);
