@@ -101,13 +101,6 @@ void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);
 
 /* out.c */
 
-/*
- * What would fit is looked for by planning a dozen times over.  That takes too
- * long for layouts of more chunks; tiles larger than this help nobody.
- */
-#define CURE_CHUNKS_MAX 300000
-#define CURE_TILE_MAX 1024	/* granules */
-
 /* The exit status of a code; after an interrupt that of the signal. */
 int out_status(int code);
 
@@ -135,11 +128,11 @@ int summary_print(const struct kvp_plan *plan, struct kvp_error *err);
 void summary_limits(const struct kvp_plan *plan,
 		    const struct kvp_limits *limits, const char *path);
 
-/* Bytes of addresses that planes and arena of a rank take, about. */
-uint64_t summary_addresses(const struct kvp_plan *plan);
-
 /* Warn when a node's entries exceed the limit, and say which mode fits; and
-   when there are not as many addresses. */
-int summary_warn(const struct kvp_plan *plan, struct kvp_error *err);
+   when a cap is never reached (h may be NULL), or there are not as many
+   addresses. */
+struct plan_fit;
+void summary_warn(const struct kvp_geometry *g, const struct kvp_headroom *h,
+		  const struct plan_fit *fit);
 
 #endif

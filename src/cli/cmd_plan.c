@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "size/search.h"
 
 enum { OUTPUT, LIMITS, MERGE, QUIET, HELP, OPTS };
 
@@ -70,6 +71,7 @@ static int plan_one(struct settings *s)
 {
 	struct kvp_plan plan = { 0 };
 	struct kvp_error err = { 0 };
+	struct plan_fit fit;
 	int code, exit;
 
 	code = limits_load(&s->limits, s->limits_path, &err);
@@ -85,7 +87,10 @@ static int plan_one(struct settings *s)
 	if (!exit && !s->quiet && s->limits_path)
 		summary_limits(&plan, &s->limits, s->limits_path);
 	if (!exit && !code)
-		code = summary_warn(&plan, &err);
+		code = plan_fit_find(&fit, &plan, &err);
+	if (!exit && !code)
+		summary_warn(&plan.geometry, plan.has_headroom ?
+			     &plan.headroom : NULL, &fit);
 	kvp_plan_release(&plan);
 	kvp_limits_release(&s->limits);
 	return code ? out_error(&err) : exit;

@@ -10,18 +10,9 @@
 #include "base/u64.h"
 #include "cli/realize.h"
 #include "realize/obstacles.h"
+#include "size/search.h"
 
 #define N(value) out_number(value).text
-
-/* What is looked for, and the nearest to it so far. */
-struct search {
-	const struct kvp_plan *plan;
-	const struct realize_settings *s;
-	uint64_t available;	/* table entries */
-	enum kvp_merge merge;
-	uint64_t tile_granules;
-	uint64_t need;		/* of these two; 0: nothing was planned */
-};
 
 static uint64_t limit_of(const struct kvp_plan *plan,
 			 const struct realize_settings *s)
@@ -30,56 +21,38 @@ static uint64_t limit_of(const struct kvp_plan *plan,
 	       plan->geometry.entry_reserve;
 }
 
-/* Plan with such tiles in a mode; does it fit? */
-static bool try(struct search *f, uint64_t tile_granules, enum kvp_merge merge)
+/* Of the ranks that are realized. */
+static uint64_t entries_of(const struct kvp_plan *plan, const void *cookie)
 {
-	struct kvp_geometry g = f->plan->geometry;
-	struct kvp_plan other = { 0 };
-	uint64_t need;
+	const struct realize_settings *s = cookie;
 
-	g.tile_granules = tile_granules;
-	if (kvp_plan_make(&other, &g, merge, NULL))
-		return false;
-	need = kvp_realize_entries(&other, &f->s->options);
-	kvp_plan_release(&other);
-	if (!f->need || need < f->need) {
-		f->need = need;
-		f->merge = merge;
-		f->tile_granules = tile_granules;
-	}
-	return need <= f->available;
+	return kvp_realize_entries(plan, &s->options);
 }
 
 /* The first mode beyond the plan's that fits; else the smallest tiles. */
-static bool find(struct search *f)
+static bool find(struct search *f, const struct kvp_plan *plan)
 {
-	const struct kvp_geometry *g = &f->plan->geometry;
-	uint64_t tile = g->tile_granules;
-	enum kvp_merge merge = f->plan->merge + 1;
+	bool found;
 
-	for (; merge <= KVP_MERGE_SPAN; merge++)
-		if (try(f, tile, merge))
-			return true;
+	/* A mode that cannot be planned does not fit. */
+	(void)search_modes(f, plan->merge + 1, &found, NULL);
 	/* A recorded layout is cut already. */
-	if (g->base_chunks || f->plan->summary.base_chunks > CURE_CHUNKS_MAX)
-		return false;
-	while (tile <= CURE_TILE_MAX / 2) {
-		tile *= 2;
-		for (merge = KVP_MERGE_ROW; merge <= KVP_MERGE_SPAN; merge++)
-			if (try(f, tile, merge))
-				return true;
-	}
-	return false;
+	if (!found && !plan->geometry.base_chunks &&
+	    plan->summary.base_chunks <= CURE_CHUNKS_MAX)
+		found = search_tiles(f, KVP_MERGE_SPAN);
+	return found;
 }
 
 /* The most ranks from the first on whose entries are there; 0: none. */
-static uint32_t most_ranks(const struct search *f, uint64_t *need)
+static uint32_t most_ranks(const struct kvp_plan *plan,
+			   const struct realize_settings *s,
+			   uint64_t available, uint64_t *need)
 {
-	struct kvp_realize_options o = f->s->options;
+	struct kvp_realize_options o = s->options;
 
 	while (--o.nranks) {
-		*need = kvp_realize_entries(f->plan, &o);
-		if (*need <= f->available)
+		*need = kvp_realize_entries(plan, &o);
+		if (*need <= available)
 			break;
 	}
 	return o.nranks;
@@ -90,7 +63,7 @@ static void name_fitting(const struct search *f, char *text, size_t size)
 {
 	const char *mode = kvp_merge_name(f->merge);
 
-	if (f->tile_granules == f->plan->geometry.tile_granules)
+	if (f->tile_granules == f->geometry->tile_granules)
 		snprintf(text, size, "; mode %s needs %s of %s", mode,
 			 N(f->need), N(f->available));
 	else
@@ -102,15 +75,16 @@ static void name_fitting(const struct search *f, char *text, size_t size)
 }
 
 /* Nothing that was planned fits: how near it comes, and what is left. */
-static void name_nearest(const struct search *f, int code, char *text,
-			 size_t size)
+static void name_nearest(const struct search *f, const struct kvp_plan *plan,
+			 int code, char *text, size_t size)
 {
-	const struct kvp_geometry *g = &f->plan->geometry;
-	uint32_t first = f->s->options.first_rank, ranks;
+	const struct realize_settings *s = f->cookie;
+	const struct kvp_geometry *g = f->geometry;
+	uint32_t first = s->options.first_rank, ranks;
 	char nearest[128] = "", fewer[96] = "";
 	uint64_t need = 0;
 
-	ranks = most_ranks(f, &need);
+	ranks = most_ranks(plan, s, f->available, &need);
 	if (f->need)
 		snprintf(nearest, sizeof(nearest), ": the fewest are %s of %s, "
 			 "mode %s with tile_granules %llu", N(f->need),
@@ -140,7 +114,8 @@ static void cure(const struct kvp_plan *plan, const struct realize_settings *s,
 		 int code, uint64_t held, char *text, size_t size)
 {
 	uint64_t limit = limit_of(plan, s);
-	struct search f = { .plan = plan, .s = s, .available = limit };
+	struct search f = { .geometry = &plan->geometry, .available = limit,
+			    .entries = entries_of, .cookie = s };
 	uint64_t need = kvp_realize_entries(plan, &s->options);
 	size_t used = 0;
 
@@ -150,10 +125,10 @@ static void cure(const struct kvp_plan *plan, const struct realize_settings *s,
 		used = (size_t)snprintf(text, size, "; the plan needs %s of "
 			"%s, so others on this node hold the rest: end them, "
 			"or count them as static_entries", N(need), N(limit));
-	if (find(&f))
+	if (find(&f, plan))
 		name_fitting(&f, text + used, size - used);
 	else
-		name_nearest(&f, code, text + used, size - used);
+		name_nearest(&f, plan, code, text + used, size - used);
 }
 
 int realize_error(const struct kvp_plan *plan,

@@ -1,11 +1,12 @@
 /*
  * What kvplan size's files share: cmd_size.c reads the command line,
- * size_run.c sizes, size_report.c words the answer.
+ * size_run.c reads memory and warns, size_report.c words the answer.
  */
 #ifndef KVPLAN_CLI_SIZE_H
 #define KVPLAN_CLI_SIZE_H
 
 #include "cli/gpus.h"
+#include "size/sizing.h"
 
 #define SIZE_LIMITS_MAX 32
 
@@ -15,19 +16,6 @@ struct size_memory {
 	size_t count;			/* 0: not known */
 	struct gpu_reading *gpus;	/* [ngpus]: rank i's, with --gpus */
 	size_t ngpus;
-};
-
-/* What came out for one memory limit. */
-struct sizing {
-	const char *limit;	/* as given; NULL: free memory is not known */
-	struct kvp_memory_limit memory_limit;
-	bool fits;		/* or error says why not, and that is all */
-	struct kvp_error error;
-	struct kvp_size size;
-	struct kvp_headroom headroom;	/* where size.bounded */
-	uint64_t entries[KVP_MERGE_SPAN + 1];	/* of the fullest node, by
-						   mode */
-	struct kvp_concurrency concurrency;	/* with a length */
 };
 
 struct size_settings {
@@ -62,13 +50,6 @@ bool size_to_stdout(const struct size_settings *s);
 
 /* Size, write, print; the exit status. */
 int size_run(struct size_settings *s);
-
-/*
- * size_cure.c: table entries of a plan's fullest node; and where those of
- * mode row are over the limit, say what would fit.
- */
-uint64_t size_entries(const struct kvp_plan *plan);
-void size_cure(const struct kvp_geometry *sized, const struct kvp_plan *row);
 
 /* size_report.c: the answer as text; free() it.  Errors: KVP_ENOMEM. */
 int size_report(const struct size_answer *a, bool as_json, char **text,

@@ -137,15 +137,11 @@ static void add_capacity(struct strbuf *b, const struct size_answer *a,
 }
 
 /* The first mode that fits the table; NULL: none does. */
-static const char *mode_that_fits(const struct kvp_geometry *g,
-				  const struct sizing *each)
+static const char *mode_that_fits(const struct sizing *each)
 {
 	enum kvp_merge merge;
 
-	for (merge = KVP_MERGE_NONE; merge <= KVP_MERGE_SPAN; merge++)
-		if (each->entries[merge] <= g->entry_limit - g->entry_reserve)
-			return kvp_merge_name(merge);
-	return NULL;
+	return sizing_mode(each, &merge) ? kvp_merge_name(merge) : NULL;
 }
 
 static void add_table(struct strbuf *b, const struct size_answer *a)
@@ -167,7 +163,7 @@ static void add_table(struct strbuf *b, const struct size_answer *a)
 				      "too large" : "does not fit");
 			continue;
 		}
-		fits = mode_that_fits(a->geometry, each);
+		fits = mode_that_fits(each);
 		strbuf_printf(b, "%13s %17s %9s %13s %13s %6s %21s",
 			      N(each->size.pages), N(each->size.kv_tokens),
 			      N(each->size.snapshot_rows),
@@ -282,7 +278,7 @@ static void write_fitting(struct strbuf *b, const struct size_answer *a,
 			  const struct sizing *each)
 {
 	const struct kvp_geometry *g = a->geometry;
-	const char *fits = mode_that_fits(g, each);
+	const char *fits = mode_that_fits(each);
 
 	write_budget(b, a, &each->size);
 	write_uses(b, g, &each->size);

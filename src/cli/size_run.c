@@ -66,20 +66,6 @@ static int read_gpus(struct size_settings *s, const struct kvp_geometry *g,
 	return KVP_OK;
 }
 
-static bool lacks_rows(const struct size_settings *s,
-		       const struct kvp_size *z)
-{
-	return s->snapshots != KVP_UNSTATED && z->snapshot_rows < s->snapshots;
-}
-
-/* Not one of the rows asked for.  Where there are no row_bytes none can be. */
-static bool lacks_all_rows(const struct size_settings *s,
-			   const struct kvp_geometry *g,
-			   const struct kvp_size *z)
-{
-	return lacks_rows(s, z) && g->row_bytes && !z->snapshot_rows;
-}
-
 /* Why there are fewer rows than asked for. */
 static void explain_rows(const struct size_settings *s,
 			 const struct kvp_geometry *g,
@@ -107,90 +93,63 @@ static void explain_rows(const struct size_settings *s,
 }
 
 static void warn_rows(const struct size_settings *s,
-		      const struct kvp_geometry *g, const struct kvp_size *z)
+		      const struct kvp_geometry *g, const struct sizing *each)
 {
 	struct kvp_error why = { 0 };
 
-	/* Not one row is no matter of a warning: see is_no(). */
-	if (!lacks_rows(s, z) || lacks_all_rows(s, g, z))
+	/* Not one row is no matter of a warning: see sizing_is_no(). */
+	if (!each->lacks_rows || each->lacks_all_rows)
 		return;
-	explain_rows(s, g, z, &why);
+	explain_rows(s, g, &each->size, &why);
 	out_warning("%s", why.text);
 }
 
-static bool lacks_driver_bytes(const struct kvp_size *z)
-{
-	return z->bounded && z->left_bytes < KVP_DRIVER_BYTES;
-}
-
 static void warn_driver(const struct size_settings *s,
-			const struct kvp_size *z)
+			const struct sizing *each)
 {
-	if (lacks_driver_bytes(z))
+	if (each->lacks_driver_bytes)
 		out_warning("%s bytes are left, the driver keeps %s free "
 			    "(measured on H200), so realize --gpus refuses "
-			    "the plan; %s", N(z->left_bytes),
+			    "the plan; %s", N(each->size.left_bytes),
 			    N(KVP_DRIVER_BYTES), s->pages || s->tokens ?
 			    "fewer pages leave more" :
 			    "--memory-limit=-2M leaves that much");
 }
 
-/* The warnings do not say which of several limits they are about. */
-static int warn(const struct sizing *each, const struct size_settings *s,
-		const struct kvp_geometry *g, const struct kvp_plan *row,
-		struct kvp_error *err)
+/* What would fit where mode row does not. */
+static void print_cures(const struct sizing *each)
 {
-	const struct kvp_headroom *h = &row->headroom;
+	if (each->rows_in_row_mode != KVP_UNSTATED)
+		fprintf(stderr, "kvplan: note: with --snapshots=%llu mode row "
+			"fits, with --snapshots=%llu mode span\n",
+			(unsigned long long)each->rows_in_row_mode,
+			(unsigned long long)each->rows_in_span_mode);
+	if (each->tile_granules)
+		fprintf(stderr, "kvplan: note: with --tile-granules=%llu mode "
+			"row fits as well; a row then conflicts with more "
+			"pages, which kvplan plan tells\n",
+			(unsigned long long)each->tile_granules);
+}
+
+/* The warnings do not say which of several limits they are about. */
+static void warn(const struct sizing *each, const struct size_settings *s,
+		 const struct kvp_geometry *g)
+{
+	const struct kvp_headroom *h = each->size.bounded ? &each->headroom :
+							    NULL;
 
 	if (s->nlimits > 1 &&
-	    (each->entries[KVP_MERGE_ROW] > row->summary.limit ||
-	     !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes) ||
-	     lacks_driver_bytes(&each->size) ||
-	     summary_addresses(row) > KVP_ADDRESS_END ||
-	     lacks_rows(s, &each->size)))
+	    (each->fit.entries > each->fit.limit ||
+	     (h && !cap_is_reached(h->bounded, h->cap_bytes,
+				   h->free_bytes)) ||
+	     each->lacks_driver_bytes ||
+	     each->fit.address_bytes > KVP_ADDRESS_END || each->lacks_rows))
 		fprintf(stderr, "kvplan: note: with memory limit %s:\n",
 			each->limit);
-	warn_rows(s, g, &each->size);
-	warn_driver(s, &each->size);
-	return summary_warn(row, err);
-}
-
-/* Mode row is what kvplan plan takes unless it is told otherwise. */
-static int use_row(struct sizing *each, const struct size_settings *s,
-		   const struct kvp_geometry *g,
-		   const struct kvp_geometry *sized, const struct kvp_plan *row,
-		   struct kvp_error *err)
-{
-	int code = s->length ? kvp_size_concurrency(&each->concurrency, row,
-						    s->length, err) : KVP_OK;
-
-	if (!code)
-		code = warn(each, s, g, row, err);
-	if (!code)
-		size_cure(sized, row);
-	return code;
-}
-
-/* What the sized geometry costs in the table, and what it serves. */
-static int plan_sized(struct sizing *each, const struct size_settings *s,
-		      const struct kvp_geometry *g,
-		      const struct kvp_geometry *sized, struct kvp_error *err)
-{
-	struct kvp_plan plan[KVP_MERGE_SPAN + 1] = { { .nchunks = 0 } };
-	enum kvp_merge merge;
-	int code = KVP_OK;
-
-	for (merge = KVP_MERGE_NONE; !code && merge <= KVP_MERGE_SPAN;
-	     merge++) {
-		code = kvp_plan_make(&plan[merge], sized, merge, err);
-		if (!code)
-			each->entries[merge] = size_entries(&plan[merge]);
-	}
-	if (!code)
-		code = use_row(each, s, g, sized, &plan[KVP_MERGE_ROW], err);
-	for (merge = KVP_MERGE_NONE; merge <= KVP_MERGE_SPAN; merge++)
-		kvp_plan_release(&plan[merge]);
-	return code;
+	warn_rows(s, g, each);
+	warn_driver(s, each);
+	summary_warn(g, h, &each->fit);
+	print_cures(each);
 }
 
 /* It fits, not enough is free, or too much: another limit may well fit. */
@@ -204,36 +163,24 @@ static int size_one(struct sizing *each, struct kvp_geometry *sized,
 		    const struct size_settings *s, const struct kvp_geometry *g,
 		    struct kvp_error *err)
 {
-	struct kvp_size_wish wish = {
-		.free_bytes = s->memory.free_bytes, .nfree = s->memory.count,
-		.limit = each->memory_limit, .cache_bytes = s->cache_bytes,
-		.pages = s->pages, .snapshots = s->snapshots,
+	const struct sizing_wish wish = {
+		.size = {
+			.free_bytes = s->memory.free_bytes,
+			.nfree = s->memory.count,
+			.cache_bytes = s->cache_bytes,
+			.pages = s->pages, .snapshots = s->snapshots,
+		},
+		.override = s->override, .tokens = s->tokens,
+		.length = s->length,
 	};
-	int code;
+	int code = sizing_make(each, sized, g, &wish, err);
 
-	*sized = (struct kvp_geometry){ 0 };
-	if (s->tokens)
-		wish.pages = u64_ceil_div(s->tokens, g->page_tokens *
-						     g->dcp_group_size);
-	code = kvp_size_find(&each->size, g, &wish, err);
 	if (code && s->nlimits > 1)
 		kvp_error_wrap(err, code, "memory limit %s", each->limit);
-	if (code) {
-		each->error = *err;
-		return code;
-	}
-	each->fits = true;
-	code = kvp_geometry_copy(sized, g, err);
 	if (code)
-		return code;
-	kvp_size_apply(&each->size, &s->override, sized);
-	each->headroom = sized->headroom;
-	code = plan_sized(each, s, g, sized, err);
-	if (code) {
-		each->fits = false;
 		each->error = *err;
-		kvp_geometry_release(sized);
-	}
+	else
+		warn(each, s, g);
 	return code;
 }
 
@@ -268,20 +215,6 @@ static int answer(const struct size_settings *s, const struct kvp_geometry *g,
 	return exit;
 }
 
-static bool lacks_sequence(const struct size_settings *s,
-			   const struct sizing *each)
-{
-	return s->length && !each->concurrency.sequences;
-}
-
-/* It fits, and yet nothing of what was asked for does. */
-static bool is_no(const struct size_settings *s, const struct kvp_geometry *g,
-		  const struct sizing *each)
-{
-	return each->fits && (lacks_sequence(s, each) ||
-			      lacks_all_rows(s, g, &each->size));
-}
-
 /* An error, or a warning where another limit has something that fits. */
 static void tell_one(const struct size_settings *s, const struct sizing *each,
 		     bool others, struct kvp_error *why)
@@ -302,7 +235,7 @@ static void tell_no(const struct size_settings *s,
 	const struct kvp_concurrency *c = &each->concurrency;
 	struct kvp_error why = { 0 };
 
-	if (lacks_sequence(s, each)) {
+	if (each->lacks_sequence) {
 		kvp_error_set(&why, KVP_EINFEASIBLE, "--length=%s: no sequence "
 			"of so many tokens fits: it takes %s pages, there are "
 			"%s; the longest that fits has %s tokens",
@@ -310,7 +243,7 @@ static void tell_no(const struct size_settings *s,
 			N(c->longest_tokens));
 		tell_one(s, each, others, &why);
 	}
-	if (lacks_all_rows(s, g, &each->size)) {
+	if (each->lacks_all_rows) {
 		explain_rows(s, g, &each->size, &why);
 		tell_one(s, each, others, &why);
 	}
@@ -324,12 +257,12 @@ static bool all_are_no(const struct size_settings *s,
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		no = no || is_no(s, g, &s->sizings[i]);
+		no = no || sizing_is_no(&s->sizings[i]);
 		yes = yes || (s->sizings[i].fits &&
-			      !is_no(s, g, &s->sizings[i]));
+			      !sizing_is_no(&s->sizings[i]));
 	}
 	for (i = 0; i < count; i++)
-		if (is_no(s, g, &s->sizings[i]))
+		if (sizing_is_no(&s->sizings[i]))
 			tell_no(s, g, &s->sizings[i], yes);
 	return no && !yes;
 }

@@ -9,24 +9,13 @@
 #include "base/u64.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "size/search.h"
 
 #define N(value) out_number(value).text
 
 static const char *mode_name(const struct kvp_plan *plan)
 {
 	return kvp_merge_name(plan->merge);
-}
-
-static uint64_t worst_node(const struct kvp_plan *plan, size_t *node)
-{
-	const struct kvp_summary *s = &plan->summary;
-	size_t i;
-
-	*node = 0;
-	for (i = 1; i < s->nper_node; i++)
-		if (s->per_node[i] > s->per_node[*node])
-			*node = i;
-	return s->per_node[*node];
 }
 
 /* Merging leaves unaliased chunks alone, so the base's count follows. */
@@ -59,7 +48,7 @@ static void print_entries(const struct kvp_plan *plan)
 {
 	const struct kvp_geometry *g = &plan->geometry;
 	size_t node;
-	uint64_t entries = worst_node(plan, &node);
+	uint64_t entries = search_fullest_node(plan, &node);
 
 	fprintf(stderr, "  table entries    %s -> %s on a node of %s ranks; "
 		"limit %s = %s - %s reserved: %s\n",
@@ -166,90 +155,45 @@ void summary_limits(const struct kvp_plan *plan,
 			"no count of entries\n", label);
 }
 
-/* The entries of the worst node in another mode. */
-static int try_mode(const struct kvp_plan *plan, enum kvp_merge merge,
-		    uint64_t *entries, struct kvp_error *err)
-{
-	struct kvp_plan other;
-	size_t node;
-	int code = kvp_plan_make(&other, &plan->geometry, merge, err);
-
-	if (code)
-		return code;
-	*entries = worst_node(&other, &node);
-	kvp_plan_release(&other);
-	return KVP_OK;
-}
-
 /* A cap that no eviction is ever reached by: verify refuses the plan. */
-static void warn_headroom(const struct kvp_plan *plan)
+static void warn_headroom(const struct kvp_headroom *h)
 {
-	const struct kvp_headroom *h = &plan->headroom;
-
-	if (plan->has_headroom &&
-	    !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes))
+	if (h && !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes))
 		out_warning("headroom: cap_bytes is %s, at most half of "
 			"free_bytes, %s, can be reached before memory runs out",
 			h->bounded ? N(h->cap_bytes) : "null",
 			N(h->free_bytes / 2));
 }
 
-uint64_t summary_addresses(const struct kvp_plan *plan)
-{
-	const struct kvp_geometry *g = &plan->geometry;
-	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
-			 g->row_stride;
-
-	return u64_add_capped(bytes, plan->summary.physical_bytes);
-}
-
 /* What verify warns of and realize refuses, told as soon as it is planned. */
-static void warn_addresses(const struct kvp_plan *plan)
+static void warn_addresses(uint64_t bytes)
 {
-	uint64_t bytes = summary_addresses(plan);
-
 	if (bytes > KVP_ADDRESS_END)
 		out_warning("planes and arena take %s bytes of addresses, no "
 			"GPU has more than %s (2^47 - 4096): plan fewer pages",
 			N(bytes), N(KVP_ADDRESS_END));
 }
 
-int summary_warn(const struct kvp_plan *plan, struct kvp_error *err)
+void summary_warn(const struct kvp_geometry *g, const struct kvp_headroom *h,
+		  const struct plan_fit *fit)
 {
-	uint64_t limit = plan->summary.limit, other = 0;
-	enum kvp_merge merge;
-	size_t node;
-	uint64_t entries = worst_node(plan, &node);
-	int code;
-
-	warn_headroom(plan);
-	warn_addresses(plan);
-	if (entries <= limit)
-		return KVP_OK;
-	for (merge = plan->merge + 1; merge <= KVP_MERGE_SPAN; merge++) {
-		code = try_mode(plan, merge, &other, err);
-		if (code)
-			return code;
-		if (other <= limit) {
-			out_warning("node %zu needs %s table entries, the "
-				"limit is %s; mode %s fits with %s", node,
-				N(entries), N(limit), kvp_merge_name(merge),
-				N(other));
-			return KVP_OK;
-		}
-	}
-	if (!other)
-		other = entries;
-	if (plan->geometry.static_entries > limit) {
+	warn_headroom(h);
+	warn_addresses(fit->address_bytes);
+	if (fit->entries <= fit->limit)
+		return;
+	if (fit->other_fits)
+		out_warning("node %zu needs %s table entries, the limit is "
+			"%s; mode %s fits with %s", fit->node,
+			N(fit->entries), N(fit->limit),
+			kvp_merge_name(fit->merge), N(fit->need));
+	else if (g->static_entries > fit->limit)
 		out_warning("node %zu needs %s table entries, the limit is %s; "
-			"static_entries alone are %s", node, N(entries),
-			N(limit), N(plan->geometry.static_entries));
-		return KVP_OK;
-	}
-	out_warning("node %zu needs %s table entries, the limit is %s; no "
-		"mode fits, the fewest are %s: raise tile_granules%s or plan "
-		"fewer rows", node, N(entries), N(limit), N(other),
-		plan->geometry.dcp_group_size > 1 ? ", lower dcp_group_size" :
-						    "");
-	return KVP_OK;
+			"static_entries alone are %s", fit->node,
+			N(fit->entries), N(fit->limit), N(g->static_entries));
+	else
+		out_warning("node %zu needs %s table entries, the limit is %s; "
+			"no mode fits, the fewest are %s: raise tile_granules"
+			"%s or plan fewer rows", fit->node, N(fit->entries),
+			N(fit->limit), N(fit->need), g->dcp_group_size > 1 ?
+			", lower dcp_group_size" : "");
 }
