@@ -140,6 +140,15 @@ bool kvp_verdict_ok(const struct kvp_verdict *verdict);
  */
 bool kvp_verdict_is_realizable(const struct kvp_verdict *verdict);
 
+/*
+ * The findings that keep kvp_realize() from taking it, one after the other:
+ * the first one behind `after`, or of all where that is NULL.  NULL: there
+ * are no more.
+ */
+const struct kvp_finding *
+kvp_verdict_obstacle(const struct kvp_verdict *verdict,
+		     const struct kvp_finding *after);
+
 /* True when the verdict was reached for this plan, unchanged since. */
 bool kvp_verdict_is_for(const struct kvp_verdict *verdict,
 			const struct kvp_plan *plan);

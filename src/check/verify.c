@@ -17,7 +17,6 @@ struct kvp_verdict {
 	struct kvp_summary summary;
 	uint64_t fingerprint;	/* of the plan it was reached for */
 	bool ok;
-	bool realizable;
 };
 
 #define BIT(name) (1u << KVP_RULE_##name)
@@ -320,13 +319,9 @@ static struct kvp_verdict *reach_verdict(struct check *c)
 	if (!v)
 		return NULL;
 	v->fingerprint = plan_fingerprint(c->plan);
-	v->ok = v->realizable = true;
-	for (i = 0; i < c->nfindings; i++) {
+	v->ok = true;
+	for (i = 0; i < c->nfindings; i++)
 		v->ok = v->ok && c->findings[i].severity != KVP_ERROR;
-		v->realizable = v->realizable &&
-				kvp_rule_is_advisory(c->findings[i].rule);
-	}
-	v->realizable = v->realizable && v->ok;
 	v->findings = c->findings;
 	v->nfindings = c->nfindings;
 	v->summary = c->expected;
@@ -375,8 +370,22 @@ bool kvp_verdict_ok(const struct kvp_verdict *verdict)
 
 bool kvp_verdict_is_realizable(const struct kvp_verdict *verdict)
 {
+	return !kvp_verdict_obstacle(verdict, NULL);
+}
+
+const struct kvp_finding *
+kvp_verdict_obstacle(const struct kvp_verdict *verdict,
+		     const struct kvp_finding *after)
+{
+	const struct kvp_finding *f, *end;
+
 	assert(verdict);
-	return verdict->realizable;
+	f = after ? after + 1 : verdict->findings;
+	end = verdict->findings + verdict->nfindings;
+	for (; f < end; f++)
+		if (f->severity == KVP_ERROR || !kvp_rule_is_advisory(f->rule))
+			return f;
+	return NULL;
 }
 
 bool kvp_verdict_is_for(const struct kvp_verdict *verdict,

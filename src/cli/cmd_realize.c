@@ -90,25 +90,25 @@ static bool verdict_is_good(const struct kvp_verdict *verdict)
 static void tell_unverified(const struct kvp_verdict *verdict,
 			    const char *path)
 {
+	const struct kvp_finding *f = NULL;
 	char options[128] = "";
-	size_t count, used = 0, i;
+	size_t used = 0;
 	unsigned seen = 0;
-	const struct kvp_finding *f = kvp_verdict_findings(verdict, &count);
 
-	for (i = 0; i < count; i++) {
-		if (f[i].severity != KVP_ERROR || seen >> f[i].rule & 1)
-			continue;
-		if (!kvp_rule_is_advisory(f[i].rule))
+	while ((f = kvp_verdict_obstacle(verdict, f))) {
+		if (!kvp_rule_is_advisory(f->rule))
 			break;
-		seen |= 1u << f[i].rule;
+		if (seen >> f->rule & 1)
+			continue;
+		seen |= 1u << f->rule;
 		used += (size_t)snprintf(options + used,
 			sizeof(options) - used, " --warn=%s",
-			kvp_rule_name(f[i].rule));
+			kvp_rule_name(f->rule));
 	}
 	out_usage_error("%s: the plan is not verified, nothing was touched%s%s",
-			kvp_file_label(path), i < count ? "" :
+			kvp_file_label(path), f ? "" :
 			"; it can be realized all the same with",
-			i < count ? "" : options);
+			f ? "" : options);
 }
 
 /* "A-B" or "A". */

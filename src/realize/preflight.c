@@ -2,8 +2,6 @@
  * Preflight: refuse what cannot succeed before anything is touched, with
  * both numbers and what would work.
  */
-#include <assert.h>
-
 #include "base/error.h"
 #include "realize/obstacles.h"
 #include "realize/realization.h"
@@ -11,20 +9,6 @@
 static unsigned long long ull(uint64_t value)
 {
 	return value;
-}
-
-/* The first finding that a realization cannot live with. */
-static const struct kvp_finding *
-find_obstacle(const struct kvp_verdict *verdict)
-{
-	size_t count, i;
-	const struct kvp_finding *f = kvp_verdict_findings(verdict, &count);
-
-	for (i = 0; i < count; i++)
-		if (f[i].severity == KVP_ERROR ||
-		    !kvp_rule_is_advisory(f[i].rule))
-			return &f[i];
-	return NULL;
 }
 
 int check_verdict(const struct kvp_plan *plan,
@@ -37,10 +21,9 @@ int check_verdict(const struct kvp_plan *plan,
 		return kvp_error_set(err, KVP_EREFUSED,
 			"the verdict is for another plan, or this one changed "
 			"after it was verified; verify it again");
-	if (kvp_verdict_is_realizable(verdict))
+	f = kvp_verdict_obstacle(verdict, NULL);
+	if (!f)
 		return KVP_OK;
-	f = find_obstacle(verdict);
-	assert(f);
 	kvp_finding_text(f, text, sizeof(text));
 	return kvp_error_set(err, KVP_EREFUSED,
 		"the plan is not verified: %s%s", text,

@@ -179,6 +179,7 @@ static void go_verify(struct worker *w)
 	w->plan.chunks[0].bytes *= 2;
 	WORKS(kvp_verify(&w->plan, &options, &bad, &w->err));
 	findings = kvp_verdict_findings(bad, &count);
+	HOLDS(kvp_verdict_obstacle(bad, NULL) == findings);
 	HOLDS(count && kvp_finding_text(findings, text, sizeof(text)));
 	w->plan.chunks[0].bytes = bytes;
 	kvp_verdict_free(bad);

@@ -155,6 +155,37 @@ START_TEST(one_warning_does_not_hide_another_error)
 }
 END_TEST
 
+/* Errors, and warnings of rules that are not advisory. */
+START_TEST(every_finding_in_the_way_of_a_realization_is_named_once)
+{
+	struct kvp_plan plan = plan_of("entry_limit=1;entry_reserve=0",
+				       KVP_MERGE_ROW);
+	struct kvp_verify_options options;
+	struct kvp_verdict *verdict;
+	const struct kvp_finding *f;
+
+	kvp_verify_options_init(&options);
+	plan.summary.kv_tokens++;
+	options.severity[KVP_RULE_CAPACITY] = KVP_WARNING;
+	verdict = verdict_of(&plan, &options);
+	f = kvp_verdict_obstacle(verdict, NULL);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(f->rule, KVP_RULE_CAPACITY);
+	f = kvp_verdict_obstacle(verdict, f);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(f->rule, KVP_RULE_ENTRY_LIMIT);
+	ck_assert_ptr_null(kvp_verdict_obstacle(verdict, f));
+	kvp_verdict_free(verdict);
+	options.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
+	verdict = verdict_of(&plan, &options);
+	f = kvp_verdict_obstacle(verdict, NULL);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_null(kvp_verdict_obstacle(verdict, f));
+	kvp_verdict_free(verdict);
+	kvp_plan_release(&plan);
+}
+END_TEST
+
 /* Many findings of several rules, at many places. */
 START_TEST(findings_come_by_rule_and_place)
 {
@@ -450,6 +481,8 @@ Suite *verify_suite(void)
 	tcase_add_test(tests, a_good_plan_has_no_findings);
 	tcase_add_test(tests, a_warning_does_not_spoil_the_verdict);
 	tcase_add_test(tests, one_warning_does_not_hide_another_error);
+	tcase_add_test(tests,
+		every_finding_in_the_way_of_a_realization_is_named_once);
 	tcase_add_test(tests, findings_come_by_rule_and_place);
 	tcase_add_test(tests, a_failed_rule_silences_those_that_need_it);
 	tcase_add_test(tests, rules_that_a_warning_silences_say_so);
