@@ -377,14 +377,14 @@ const struct kvp_finding *
 kvp_verdict_obstacle(const struct kvp_verdict *verdict,
 		     const struct kvp_finding *after)
 {
-	const struct kvp_finding *f, *end;
+	size_t i = after ? (size_t)(after - verdict->findings) + 1 : 0;
 
-	assert(verdict);
-	f = after ? after + 1 : verdict->findings;
-	end = verdict->findings + verdict->nfindings;
-	for (; f < end; f++)
+	for (; i < verdict->nfindings; i++) {
+		const struct kvp_finding *f = &verdict->findings[i];
+
 		if (f->severity == KVP_ERROR || !kvp_rule_is_advisory(f->rule))
 			return f;
+	}
 	return NULL;
 }
 
