@@ -2,64 +2,53 @@
  * What attention of grouped heads keeps, whole or in a sliding window: bytes
  * per token, plane and rank, as in vLLM v0.19.
  */
-#include "base/u64.h"
 #include "import/work.h"
 
 struct heads {
 	uint64_t query, kv, dk, dv;
 };
 
-/* Bytes of one token's key and value in one head. */
-static int head_bytes(struct import *im, const struct heads *h,
-		      uint64_t *bytes, struct kvp_error *err)
+static int check_form(const struct import *im, const struct heads *h,
+		      struct kvp_error *err)
 {
-	const struct dtype *t = im->kv;
-
-	switch (t->form) {
-	case DTYPE_PLAIN:
-		*bytes = (h->dk + h->dv) * t->bytes;
-		why(im, "(%llu + %llu) x %llu B", (ull)h->dk, (ull)h->dv,
-		    (ull)t->bytes);
-		return KVP_OK;
-	case DTYPE_PER_HEAD:
-		*bytes = h->dk + h->dv + 2 * 4;
-		why(im, "(%llu + %llu + two 4-byte scales)", (ull)h->dk,
-		    (ull)h->dv);
-		return KVP_OK;
-	case DTYPE_NVFP4:
-		if (h->dk % 16 || h->dv % 16)
-			return kvp_error_set(err, KVP_EINPUT,
-				"--kv-dtype=nvfp4: heads of %llu and %llu "
-				"must be multiples of 16", (ull)h->dk,
-				(ull)h->dv);
-		*bytes = (h->dk + h->dv) / 2 + (h->dk + h->dv) / 16;
-		why(im, "(%llu + %llu) x (1/2 + 1/16) B", (ull)h->dk,
-		    (ull)h->dv);
-		return KVP_OK;
-	case DTYPE_DS_MLA:
-		break;
-	}
-	return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: is the slot of "
-		"sparse MLA; grouped heads take bf16, fp16, fp32, fp8, "
-		"fp8_per_token_head, int8_per_token_head or nvfp4", t->name);
+	if (im->kv->form == DTYPE_NVFP4 && (h->dk % 16 || h->dv % 16))
+		return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=nvfp4: "
+			"heads of %llu and %llu must be multiples of 16",
+			(ull)h->dk, (ull)h->dv);
+	if (im->kv->form == DTYPE_DS_MLA)
+		return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: is the "
+			"slot of sparse MLA; grouped heads take bf16, fp16, "
+			"fp32, fp8, fp8_per_token_head, int8_per_token_head "
+			"or nvfp4", im->kv->name);
+	return KVP_OK;
 }
 
+/* Keys and values in the heads that one rank has. */
 static int add_grouped(struct import *im, const char *name, uint64_t count,
 		       const struct heads *h, struct kvp_error *err)
 {
-	uint64_t each = u64_max(1, h->kv / im->options->tp), head = 0;
-	uint64_t bytes = 0;
-	int code;
+	struct term terms[TERMS_MAX + 1] = {
+		COUNT("max(1,", h->kv, "kv heads"),
+		TERM("/", "TP", im->options->tp), OP(") ="), OP(NULL)
+	};
+	int code = check_form(im, h, err);
 
-	why(im, "%s: max(1, %llu kv heads / TP %llu) = %llu x ", name,
-	    (ull)h->kv, (ull)im->options->tp, (ull)each);
-	code = head_bytes(im, h, &head, err);
-	if (!code)
-		code = TIMES(&bytes, "heads x bytes", err, each, head);
 	if (code)
 		return code;
-	why(im, " = %llu B per token\n", (ull)bytes);
-	return planes_add(im, name, count, bytes, err);
+	if (im->kv->form == DTYPE_PER_HEAD)
+		terms_append(terms, TERMS(NUMBER("x (", h->dk),
+			NUMBER("+", h->dv), NUMBER("+", 2),
+			COUNT("x", 4, "B of scales"), OP(")")));
+	else if (im->kv->form == DTYPE_NVFP4)
+		terms_append(terms, TERMS(NUMBER("x ((", h->dk),
+			NUMBER("+", h->dv), NUMBER(") /", 2),
+			NUMBER("+ (", h->dk), NUMBER("+", h->dv),
+			NUMBER(") /", 16), OP(")")));
+	else
+		terms_append(terms, TERMS(NUMBER("x (", h->dk),
+			NUMBER("+", h->dv), COUNT(") x", im->kv->bytes, "B")));
+	terms_append(terms, TERMS(EQUALS("B per token")));
+	return planes_add(im, name, count, err, terms);
 }
 
 static void must_heads(struct import *im, const struct heads *h)
@@ -145,20 +134,25 @@ int attention_zamba(struct import *im, struct kvp_error *err)
 
 	if (!code)
 		code = config_dim(im, "hidden_size", &hidden, err);
+	if (code)
+		return code;
+	why(im, "head width: ");
+	code = compute(im, &h.dk, err, TERMS(NUMBER("", 2),
+		TERM("x", "hidden_size", hidden),
+		TERM("/", "num_attention_heads", h.query),
+		EQUALS("; every shared block keeps its own keys and "
+		       "values\n")));
 	if (!code)
-		code = config_dim_or(im, "attention_head_dim",
-				     2 * hidden / h.query, &width, err);
-	if (!code && (2 * hidden % h.query || width != 2 * hidden / h.query))
+		code = config_dim_or(im, "attention_head_dim", h.dk, &width,
+				     err);
+	if (!code && (2 * hidden % h.query || width != h.dk))
 		return json_fail(&im->body, err, KVP_EINPUT,
 			"attention_head_dim must be 2 x hidden_size / "
 			"num_attention_heads = 2 x %llu / %llu",
 			(ull)hidden, (ull)h.query);
 	if (code)
 		return code;
-	h.dk = h.dv = width;
-	why(im, "head width: 2 x hidden_size %llu / num_attention_heads %llu "
-	    "= %llu; every shared block keeps its own keys and values\n",
-	    (ull)hidden, (ull)h.query, (ull)width);
+	h.dv = width;
 	must_heads(im, &h);
 	code = add_grouped(im, im->family->plane, im->stage.attention[FULL],
 			   &h, err);

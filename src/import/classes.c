@@ -131,7 +131,6 @@ static int share(struct import *im, const struct model_class *c,
 
 	if (code)
 		return code;
-	*width = hidden / query;
 	if (hidden % query) {
 		code = config_find(im, "hidden_size", &at, err);
 		return code ? code : json_fail(&at, err, KVP_EINPUT,
@@ -139,18 +138,19 @@ static int share(struct import *im, const struct model_class *c,
 			"%llu, where there is no %s", (ull)hidden,
 			(ull)query, key);
 	}
-	if (c->head_dim && c->head_dim != *width) {
+	why(im, "head width: no %s; ", key);
+	code = compute(im, width, err, TERMS(TERM("", "hidden_size", hidden),
+		TERM("/", "num_attention_heads", query), EQUALS(NULL)));
+	if (!code && c->head_dim && c->head_dim != *width) {
 		code = config_find(im, key, &at, err);
 		return code ? code : json_fail(&at, err, KVP_EINPUT,
 			"missing; hidden_size / num_attention_heads is %llu, "
 			"but %llu is the default of %s in transformers",
 			(ull)*width, (ull)c->head_dim, c->name);
 	}
-	why(im, "head width: no %s; hidden_size %llu / num_attention_heads "
-	    "%llu = %llu, %s of %s in transformers\n", key, (ull)hidden,
-	    (ull)query, (ull)*width, c->head_dim ? "which is the default" :
-	    "the rule", c->name);
-	return KVP_OK;
+	why(im, ", %s of %s in transformers\n", c->head_dim ?
+	    "which is the default" : "the rule", c->name);
+	return code;
 }
 
 int class_width(struct import *im, const struct spelt *keys, uint64_t query,

@@ -95,6 +95,7 @@ static int tell_raise(struct import *im, struct kvp_error *err)
 {
 	const uint64_t align = im->family->page_tokens;
 	uint64_t most = 0, token, raised = 0;
+	const struct term *terms;
 	size_t i;
 	int code;
 
@@ -103,14 +104,15 @@ static int tell_raise(struct import *im, struct kvp_error *err)
 	token = most / im->page_tokens;
 	if (!token || !im->stage.recurrent)
 		return KVP_OK;
-	code = TIMES(&raised, "page tokens of vLLM", err, align,
-		     u64_ceil_div(im->layer_bytes, align * token));
-	if (!code && raised > im->page_tokens)
-		why(im, "page tokens in vLLM: raised to %llu x ceil(%llu B of "
-		    "a layer in a row / (%llu x %llu B)) = %llu, so that a "
-		    "page is as large; --page-tokens=%llu takes that\n",
-		    (ull)align, (ull)im->layer_bytes, (ull)align, (ull)token,
-		    (ull)raised, (ull)raised);
+	terms = TERMS(NUMBER("", align),
+		COUNT("x ceil(", im->layer_bytes, "B of a layer in a row"),
+		NUMBER("/ (", align), COUNT("x", token, "B"), OP("))"),
+		EQUALS(", so that a page is as large"));
+	if (terms_evaluate(terms, &raised) && raised <= im->page_tokens)
+		return KVP_OK;
+	why(im, "page tokens in vLLM: raised to ");
+	code = compute(im, &raised, err, terms);
+	why(im, "; --page-tokens=%llu takes that\n", (ull)raised);
 	return code;
 }
 
@@ -147,16 +149,17 @@ static int set_execution_rows(struct import *im, struct kvp_error *err)
 		im->execution_rows = stated;
 		why(im, "execution rows: %llu, as said\n", (ull)stated);
 	} else {
-		im->execution_rows = EXECUTION_ROWS * each;
-		why(im, "execution rows: %llu, %llu for each of %d sequences, "
-		    "the default of max_num_seqs in vLLM\n",
-		    (ull)im->execution_rows, (ull)each, EXECUTION_ROWS);
+		why(im, "execution rows: ");
+		code = compute(im, &im->execution_rows, err, TERMS(
+			COUNT("", EXECUTION_ROWS, "sequences, the default of "
+			      "max_num_seqs in vLLM,"),
+			COUNT("x", each, "for each"), EQUALS("\n")));
 	}
 	if (each > 1)
 		why(im, "  vLLM holds 1 + %llu rows for each running sequence "
 		    "with --spec-tokens: these are for %llu sequences\n",
 		    (ull)each - 1, (ull)(im->execution_rows / each));
-	return KVP_OK;
+	return code;
 }
 
 static const char left[] = "left to kvplan size";

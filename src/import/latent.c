@@ -3,7 +3,6 @@
  * (MLA), an indexer's beside it (sparse MLA), or compressed slots for several
  * tokens (DeepSeek-V4).  The fp8 slots are published for one width each.
  */
-#include "base/u64.h"
 #include "import/work.h"
 
 struct latent {
@@ -51,25 +50,18 @@ static int ignore_heads(struct import *im, struct kvp_error *err)
 static int add_latent(struct import *im, const struct latent *l,
 		      struct kvp_error *err)
 {
-	uint64_t bytes = 0;
-	int code;
-
 	if (im->kv->form != DTYPE_PLAIN)
 		return kvp_error_set(err, KVP_EINPUT, "--kv-dtype=%s: no "
 			"source defines it for this kind of MLA; bf16, fp16, "
 			"fp32%s are", im->kv->name, im->family->attention ==
 			attention_sparse_mla ? ", fp8 and fp8_ds_mla" :
 			" and fp8");
-	code = TIMES(&bytes, "latent width x bytes", err, l->rank + l->rope,
-		     im->kv->bytes);
-	if (code)
-		return code;
-	why(im, "%s: kv_lora_rank %llu + qk_rope_head_dim %llu = %llu x %llu "
-	    "B = %llu B per token; keys and values share it, TP does not "
-	    "divide it\n", im->family->plane, (ull)l->rank, (ull)l->rope,
-	    (ull)(l->rank + l->rope), (ull)im->kv->bytes, (ull)bytes);
 	return planes_add(im, im->family->plane, im->stage.attention[FULL],
-			  bytes, err);
+		err, TERMS(TERM("", "kv_lora_rank", l->rank),
+		TERM("+", "qk_rope_head_dim", l->rope), OP("="),
+		COUNT("x", im->kv->bytes, "B"),
+		EQUALS("B per token; keys and values share it, TP does not "
+		       "divide it")));
 }
 
 int attention_mla(struct import *im, struct kvp_error *err)
@@ -91,11 +83,12 @@ static int add_slot(struct import *im, const struct latent *l,
 			"fp8 slot of sparse MLA is defined for kv_lora_rank "
 			"512 and qk_rope_head_dim 64, not for %llu and %llu",
 			im->kv->name, (ull)l->rank, (ull)l->rope);
-	why(im, "%s: 512 fp8 + 4 fp32 scales + 64 bf16 of rope = 656 B per "
-	    "token (fp8_ds_mla, to which vLLM turns fp8)\n",
-	    im->family->plane);
 	return planes_add(im, im->family->plane, im->stage.attention[FULL],
-			  656, err);
+		err, TERMS(COUNT("", 512, "B of fp8"),
+		COUNT("+", 4, "fp32 scales"), COUNT("x", 4, "B"),
+		COUNT("+", 64, "bf16 of rope"), COUNT("x", 2, "B"),
+		EQUALS("B per token (fp8_ds_mla, to which vLLM turns "
+		       "fp8)")));
 }
 
 static int read_indexer(struct import *im, struct kvp_error *err)
@@ -131,9 +124,10 @@ int attention_sparse_mla(struct import *im, struct kvp_error *err)
 					     add_latent(im, &l, err);
 	if (code)
 		return code;
-	why(im, "indexer: index_head_dim 128 fp8 + an fp32 scale = 132 B per "
-	    "token, whatever the kv dtype\n");
-	code = planes_add(im, "indexer", im->stage.attention[FULL], 132, err);
+	code = planes_add(im, "indexer", im->stage.attention[FULL], err,
+		TERMS({ "", "index_head_dim", 128, "B of fp8" },
+		COUNT("+", 4, "B of an fp32 scale"),
+		EQUALS("B per token, whatever the kv dtype")));
 	return code ? code : ignore_heads(im, err);
 }
 
@@ -183,22 +177,11 @@ static int check_v4(struct import *im, struct kvp_error *err)
 static int add_slots(struct import *im, const char *name, uint64_t count,
 		     uint64_t slot, uint64_t ratio, struct kvp_error *err)
 {
-	uint64_t slots = im->page_tokens / ratio, bytes = 0, page = 0;
-	int code = TIMES(&bytes, "slots x bytes", err, slots, slot);
-
-	if (!code && !u64_round_up(bytes, V4_PAGE, &page))
-		code = kvp_error_set(err, KVP_ELIMIT, "%s: %llu slots x "
-				     "%llu bytes, rounded up to %d, exceed 64 "
-				     "bits", im->source, (ull)slots,
-				     (ull)slot, V4_PAGE);
-	if (code)
-		return code;
-	why(im, "%s: %llu tokens / %llu = %llu slots x %llu B = %llu B, "
-	    "rounded up to a multiple of %d\n  = ", name,
-	    (ull)im->page_tokens, (ull)ratio, (ull)slots, (ull)slot,
-	    (ull)bytes, V4_PAGE);
-	class_add(im, name, count, page);
-	return KVP_OK;
+	return class_add(im, name, count, err, TERMS(
+		COUNT("", im->page_tokens, "tokens"), NUMBER("/", ratio),
+		EQUALS("slots"), COUNT("x", slot, "B"), EQUALS("B"),
+		NUMBER(", rounded up to a multiple of", V4_PAGE),
+		{ "\n  =", NULL, 0, "B per page" }));
 }
 
 int attention_v4(struct import *im, struct kvp_error *err)

@@ -5,27 +5,31 @@
 
 #include "import/work.h"
 
-void class_add(struct import *im, const char *name, uint64_t count,
-	       uint64_t bytes_per_page)
+int class_add(struct import *im, const char *name, uint64_t count,
+	      struct kvp_error *err, const struct term *terms)
 {
-	why(im, "%llu B per page, %llu plane%s\n", (ull)bytes_per_page,
-	    (ull)count, count == 1 ? "" : "s");
+	uint64_t page = 0;
+	int code;
+
+	why(im, "%s: ", name);
+	code = compute(im, &page, err, terms);
+	if (code)
+		return code;
+	why(im, ", %llu plane%s\n", (ull)count, count == 1 ? "" : "s");
 	assert(im->nclasses < CLASSES_MAX);
 	if (count)
 		im->classes[im->nclasses++] = (struct plane_class){
-			name, count, bytes_per_page };
+			name, count, page };
+	return KVP_OK;
 }
 
 int planes_add(struct import *im, const char *name, uint64_t count,
-	       uint64_t bytes_per_token, struct kvp_error *err)
+	       struct kvp_error *err, const struct term *terms)
 {
-	uint64_t page = 0;
-	int code = TIMES(&page, "page tokens x bytes per token", err,
-			 im->page_tokens, bytes_per_token);
+	struct term page[TERMS_MAX + 1] = { OP(NULL) };
 
-	if (code)
-		return code;
-	why(im, "  x %llu tokens = ", (ull)im->page_tokens);
-	class_add(im, name, count, page);
-	return KVP_OK;
+	terms_append(page, terms);
+	terms_append(page, TERMS(COUNT("\n  x", im->page_tokens, "tokens"),
+				 EQUALS("B per page")));
+	return class_add(im, name, count, err, page);
 }

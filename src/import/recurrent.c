@@ -2,6 +2,8 @@
  * What recurrent layers keep: elements of convolution and state, per layer
  * and rank, by the formulas of vLLM v0.19.
  */
+#include <string.h>
+
 #include "import/work.h"
 
 static uint64_t spec(const struct import *im)
@@ -25,6 +27,36 @@ static void tell_no_spec(struct import *im)
 		why(im, "  no room for speculative tokens in this row\n");
 }
 
+/*
+ * The elements of one layer, in one line of the report; without terms a row
+ * has no such part.
+ */
+static int compute_row(struct import *im, const char *layer, struct row *row,
+		       struct kvp_error *err, const struct term *conv,
+		       const struct term *state)
+{
+	struct term terms[TERMS_MAX + 1] = { OP(NULL) };
+	int code = KVP_OK;
+
+	why(im, "%s: ", layer);
+	if (conv) {
+		why(im, "conv ");
+		terms_append(terms, conv);
+		terms_append(terms, TERMS(EQUALS("elements,")));
+		code = compute(im, &row->conv, err, terms);
+	}
+	if (!code && state) {
+		why(im, conv ? " state " : "state ");
+		terms[0].op = NULL;
+		terms_append(terms, state);
+		terms_append(terms, TERMS(EQUALS("elements")));
+		code = compute(im, &row->state, err, terms);
+	}
+	why(im, "%s\n", !conv ? ", no convolution" : state ? "" :
+	    " no state");
+	return code;
+}
+
 /* inner = expand x hidden_size */
 static int read_expanded(struct import *im, uint64_t *inner,
 			 struct kvp_error *err)
@@ -35,45 +67,36 @@ static int read_expanded(struct import *im, uint64_t *inner,
 	if (!code)
 		code = config_spelt(im, &im->family->mamba->expand, &expand,
 				    err);
-	if (!code)
-		code = TIMES(inner, "expand x hidden_size", err, expand,
-			     hidden);
-	if (!code)
-		why(im, "inner width: %s %llu x hidden_size %llu = %llu\n",
-		    spelt_name(im, &im->family->mamba->expand), (ull)expand,
-		    (ull)hidden, (ull)*inner);
-	return code;
+	if (code)
+		return code;
+	why(im, "inner width: ");
+	return compute(im, inner, err, TERMS(
+		TERM("", spelt_name(im, &im->family->mamba->expand), expand),
+		TERM("x", "hidden_size", hidden), EQUALS("\n")));
 }
 
 int row_mamba1(struct import *im, struct row *row, struct kvp_error *err)
 {
+	const struct mamba_keys *keys = im->family->mamba;
 	const uint64_t tp = im->options->tp;
 	uint64_t inner = 0, state = 0, kernel = 0;
 	int code = read_expanded(im, &inner, err);
 
 	if (!code)
-		code = config_spelt(im, &im->family->mamba->state, &state,
-				    err);
+		code = config_spelt(im, &keys->state, &state, err);
 	if (!code)
-		code = config_spelt(im, &im->family->mamba->conv, &kernel,
-				    err);
-	if (!code)
-		code = TIMES(&row->conv, "Mamba-1 convolution", err,
-			     inner / tp, kernel - 1);
-	if (!code)
-		code = TIMES(&row->state, "Mamba-1 state", err, inner / tp,
-			     state);
+		code = config_spelt(im, &keys->conv, &kernel, err);
 	if (code)
 		return code;
 	must(im, "the inner width", inner, MUST_DIVIDE);
-	why(im, "Mamba-1 layer: conv inner width %llu / TP %llu x (%s %llu - "
-	    "1) = %llu elements, state inner width %llu / TP %llu x %s %llu = "
-	    "%llu elements\n", (ull)inner, (ull)tp, spelt_name(im,
-	    &im->family->mamba->conv), (ull)kernel, (ull)row->conv,
-	    (ull)inner, (ull)tp, spelt_name(im, &im->family->mamba->state),
-	    (ull)state, (ull)row->state);
+	code = compute_row(im, "Mamba-1 layer", row, err, TERMS(
+		TERM("", "inner width", inner), TERM("/", "TP", tp),
+		TERM("x (", spelt_name(im, &keys->conv), kernel),
+		NUMBER("-", 1), OP(")")),
+		TERMS(TERM("", "inner width", inner), TERM("/", "TP", tp),
+		TERM("x", spelt_name(im, &keys->state), state)));
 	tell_no_spec(im);
-	return KVP_OK;
+	return code;
 }
 
 /* --- Mamba-2 --- */
@@ -105,21 +128,25 @@ static int fit_heads(struct import *im, struct mamba2 *m,
 		     struct kvp_error *err)
 {
 	const struct mamba_keys *keys = im->family->mamba;
+	int code = KVP_OK;
 
 	if (!m->heads && !m->head_dim)
 		return config_dim(im, keys->heads.key[0], &m->heads, err);
 	if (!m->heads) {
-		m->heads = m->inner / m->head_dim;
-		why(im, "Mamba-2 heads: no %s; inner width %llu / %s %llu = "
-		    "%llu\n", keys->heads.key[0], (ull)m->inner,
-		    keys->head_dim.key[0], (ull)m->head_dim, (ull)m->heads);
+		why(im, "Mamba-2 heads: no %s; ", keys->heads.key[0]);
+		code = compute(im, &m->heads, err, TERMS(
+			TERM("", "inner width", m->inner),
+			TERM("/", keys->head_dim.key[0], m->head_dim),
+			EQUALS("\n")));
 	} else if (!m->head_dim) {
-		m->head_dim = m->inner / m->heads;
-		why(im, "Mamba-2 head width: %s is \"auto\" or absent; inner "
-		    "width %llu / %s %llu = %llu\n", keys->head_dim.key[0],
-		    (ull)m->inner, keys->heads.key[0], (ull)m->heads,
-		    (ull)m->head_dim);
+		why(im, "Mamba-2 head width: %s is \"auto\" or absent; ",
+		    keys->head_dim.key[0]);
+		code = compute(im, &m->head_dim, err, TERMS(
+			TERM("", "inner width", m->inner),
+			TERM("/", keys->heads.key[0], m->heads), EQUALS("\n")));
 	}
+	if (code)
+		return code;
 	if (m->heads * m->head_dim == m->inner && m->heads && m->head_dim)
 		return KVP_OK;
 	return json_fail(&im->body, err, KVP_EINPUT, "Mamba-2 has %llu heads "
@@ -159,14 +186,12 @@ static int count_inner(struct import *im, struct mamba2 *m,
 
 	if (!code)
 		code = config_spelt(im, &keys->head_dim, &m->head_dim, err);
-	if (!code)
-		code = TIMES(&m->inner, "Mamba-2 heads x width", err,
-			     m->heads, m->head_dim);
-	if (!code)
-		why(im, "inner width: %s %llu x %s %llu = %llu\n",
-		    keys->heads.key[0], (ull)m->heads, keys->head_dim.key[0],
-		    (ull)m->head_dim, (ull)m->inner);
-	return code;
+	if (code)
+		return code;
+	why(im, "inner width: ");
+	return compute(im, &m->inner, err, TERMS(
+		TERM("", keys->heads.key[0], m->heads),
+		TERM("x", keys->head_dim.key[0], m->head_dim), EQUALS("\n")));
 }
 
 static int read_mamba2(struct import *im, struct mamba2 *m,
@@ -193,39 +218,30 @@ static int read_mamba2(struct import *im, struct mamba2 *m,
 
 int row_mamba2(struct import *im, struct row *row, struct kvp_error *err)
 {
+	const struct mamba_keys *keys = im->family->mamba;
 	const uint64_t tp = im->options->tp;
 	struct mamba2 m = { 0 };
-	uint64_t groups, grouped = 0, steps;
+	uint64_t groups;
 	int code = read_mamba2(im, &m, err);
 
 	if (code)
 		return code;
 	groups = m.groups % tp && m.groups < tp ? tp : m.groups;
-	steps = m.kernel - 1 + spec(im);
-	code = TIMES(&grouped, "Mamba-2 groups", err, 2, groups, m.state);
-	if (!code)
-		code = TIMES(&row->conv, "Mamba-2 convolution", err, steps,
-			     (m.inner + grouped) / tp);
-	if (!code)
-		code = TIMES(&row->state, "Mamba-2 state", err, m.heads / tp,
-			     m.head_dim, m.state);
-	if (code)
-		return code;
 	tell_spec(im);
 	must(im, "the Mamba-2 heads", m.heads, MUST_DIVIDE);
 	must(im, "the Mamba-2 groups", m.groups, MUST_PAD);
 	if (groups != m.groups)
 		why(im, "groups: %llu, padded to TP %llu\n", (ull)m.groups,
 		    (ull)tp);
-	why(im, "Mamba-2 layer: conv (%s %llu - 1 + %llu) x (inner width %llu "
-	    "+ 2 x groups %llu x %s %llu) / TP %llu = %llu elements, state "
-	    "heads %llu / TP %llu x %llu wide x %llu = %llu elements\n",
-	    spelt_name(im, &im->family->mamba->conv), (ull)m.kernel,
-	    (ull)spec(im), (ull)m.inner, (ull)groups,
-	    spelt_name(im, &im->family->mamba->state), (ull)m.state, (ull)tp,
-	    (ull)row->conv, (ull)m.heads, (ull)tp, (ull)m.head_dim,
-	    (ull)m.state, (ull)row->state);
-	return KVP_OK;
+	return compute_row(im, "Mamba-2 layer", row, err, TERMS(
+		TERM("(", spelt_name(im, &keys->conv), m.kernel),
+		NUMBER("-", 1), NUMBER("+", spec(im)),
+		TERM(") x (", "inner width", m.inner),
+		NUMBER("+", 2), TERM("x", "groups", groups),
+		TERM("x", spelt_name(im, &keys->state), m.state),
+		TERM(") /", "TP", tp)),
+		TERMS(TERM("", "heads", m.heads), TERM("/", "TP", tp),
+		COUNT("x", m.head_dim, "wide"), NUMBER("x", m.state)));
 }
 
 /* --- linear attention --- */
@@ -238,42 +254,34 @@ int row_delta_net(struct import *im, struct row *row, struct kvp_error *err)
 		"linear_conv_kernel_dim"
 	};
 	enum { NK, DK, NV, DV, KERNEL, KEYS };
+	const size_t linear = strlen("linear_");
 	const uint64_t tp = im->options->tp;
-	uint64_t v[KEYS] = { 0 }, key = 0, value = 0;
+	uint64_t v[KEYS] = { 0 };
 	int i, code = KVP_OK;
 
 	for (i = 0; i < KEYS && !code; i++)
 		code = config_dim(im, keys[i], &v[i], err);
-	if (!code)
-		code = TIMES(&key, "delta net keys", err, 2, v[NK], v[DK]);
-	if (!code)
-		code = TIMES(&value, "delta net values", err, v[NV], v[DV]);
-	if (!code)
-		code = TIMES(&row->conv, "delta net convolution", err,
-			     v[KERNEL] - 1 + spec(im), (key + value) / tp);
-	if (!code)
-		code = TIMES(&row->state, "delta net state", err, v[NV] / tp,
-			     v[DV], v[DK]);
 	if (code)
 		return code;
 	tell_spec(im);
 	must(im, keys[NK], v[NK], MUST_DIVIDE);
 	must(im, keys[NV], v[NV], MUST_DIVIDE);
-	why(im, "gated delta net layer, of linear_*: conv (conv_kernel_dim "
-	    "%llu - 1 + %llu) x (2 x num_key_heads %llu x key_head_dim %llu + "
-	    "num_value_heads %llu x value_head_dim %llu) / TP %llu = %llu "
-	    "elements, state %llu / TP %llu x %llu x %llu = %llu elements\n",
-	    (ull)v[KERNEL], (ull)spec(im),
-	    (ull)v[NK], (ull)v[DK], (ull)v[NV], (ull)v[DV], (ull)tp,
-	    (ull)row->conv, (ull)v[NV], (ull)tp, (ull)v[DV], (ull)v[DK],
-	    (ull)row->state);
-	return KVP_OK;
+	return compute_row(im, "gated delta net layer, of linear_*", row, err, TERMS(
+		TERM("(", keys[KERNEL] + linear, v[KERNEL]), NUMBER("-", 1),
+		NUMBER("+", spec(im)), NUMBER(") x (", 2),
+		TERM("x", keys[NK] + linear, v[NK]),
+		TERM("x", keys[DK] + linear, v[DK]),
+		TERM("+", keys[NV] + linear, v[NV]),
+		TERM("x", keys[DV] + linear, v[DV]),
+		TERM(") /", "TP", tp)),
+		TERMS(NUMBER("", v[NV]), TERM("/", "TP", tp),
+		NUMBER("x", v[DV]), NUMBER("x", v[DK])));
 }
 
 int row_kda(struct import *im, struct row *row, struct kvp_error *err)
 {
 	const uint64_t tp = im->options->tp;
-	uint64_t heads = 0, dim = 0, kernel = 0, width = 0;
+	uint64_t heads = 0, dim = 0, kernel = 0;
 	struct json_at at;
 	int code = config_find(im, "linear_attn_config", &at, err);
 
@@ -283,28 +291,21 @@ int row_kda(struct import *im, struct row *row, struct kvp_error *err)
 		code = dim_member(&at, "head_dim", &dim, err);
 	if (!code)
 		code = dim_member(&at, "short_conv_kernel_size", &kernel, err);
-	if (!code)
-		code = TIMES(&width, "KDA heads", err, 3, heads, dim);
-	if (!code)
-		code = TIMES(&row->conv, "KDA convolution", err, kernel - 1,
-			     width / tp);
-	if (!code)
-		code = TIMES(&row->state, "KDA state", err, heads / tp, dim,
-			     dim);
 	if (code)
 		return code;
 	must(im, "the KDA heads", heads, MUST_DIVIDE);
-	why(im, "KDA layer: conv (short_conv_kernel_size %llu - 1) x 3 x "
-	    "num_heads %llu x head_dim %llu / TP %llu = %llu elements, state "
-	    "%llu / TP %llu x %llu x %llu = %llu elements, by the keys of "
-	    "%s/linear_attn_config\n", (ull)kernel, (ull)heads,
-	    (ull)dim, (ull)tp, (ull)row->conv, (ull)heads, (ull)tp, (ull)dim,
-	    (ull)dim, (ull)row->state, im->prefix);
+	code = compute_row(im, "KDA layer", row, err, TERMS(
+		TERM("(", "short_conv_kernel_size", kernel), NUMBER("-", 1),
+		NUMBER(") x", 3), TERM("x", "num_heads", heads),
+		TERM("x", "head_dim", dim), TERM("/", "TP", tp)),
+		TERMS(NUMBER("", heads), TERM("/", "TP", tp),
+		NUMBER("x", dim), NUMBER("x", dim)));
+	why(im, "  by the keys of %s/linear_attn_config\n", im->prefix);
 	if (spec(im))
 		why(im, "  no room for speculative tokens, as in vLLM v0.19; "
 		    "newer ones keep %llu - 1 + %llu steps of conv\n",
 		    (ull)kernel, (ull)spec(im));
-	return KVP_OK;
+	return code;
 }
 
 int row_lightning(struct import *im, struct row *row, struct kvp_error *err)
@@ -316,17 +317,14 @@ int row_lightning(struct import *im, struct row *row, struct kvp_error *err)
 
 	if (!code)
 		code = class_width(im, &width, heads, &dim, err);
-	if (!code)
-		code = TIMES(&row->state, "lightning state", err, heads / tp,
-			     dim, dim);
 	if (code)
 		return code;
 	must(im, "num_attention_heads", heads, MUST_DIVIDE);
-	why(im, "lightning layer: state num_attention_heads %llu / TP %llu x "
-	    "head width %llu x %llu = %llu elements, no convolution\n",
-	    (ull)heads, (ull)tp, (ull)dim, (ull)dim, (ull)row->state);
+	code = compute_row(im, "lightning layer", row, err, NULL, TERMS(
+		TERM("", "num_attention_heads", heads), TERM("/", "TP", tp),
+		TERM("x", "head width", dim), NUMBER("x", dim)));
 	tell_no_spec(im);
-	return KVP_OK;
+	return code;
 }
 
 int row_short_conv(struct import *im, struct row *row, struct kvp_error *err)
@@ -344,15 +342,12 @@ int row_short_conv(struct import *im, struct row *row, struct kvp_error *err)
 		why(im, "width: no conv_dim; hidden_size %llu, as its layer "
 		    "in transformers has it\n", (ull)hidden);
 	}
-	if (!code)
-		code = TIMES(&row->conv, "short convolution", err, kernel - 1,
-			     width / tp);
 	if (code)
 		return code;
 	must(im, "the width of the convolution", width, MUST_DIVIDE);
-	why(im, "short convolution layer: conv (conv_L_cache %llu - 1) x width "
-	    "%llu / TP %llu = %llu elements, no state\n", (ull)kernel,
-	    (ull)width, (ull)tp, (ull)row->conv);
+	code = compute_row(im, "short convolution layer", row, err, TERMS(
+		TERM("(", "conv_L_cache", kernel), NUMBER("-", 1),
+		TERM(") x", "width", width), TERM("/", "TP", tp)), NULL);
 	tell_no_spec(im);
-	return KVP_OK;
+	return code;
 }

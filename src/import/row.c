@@ -26,23 +26,20 @@ static int add_up(struct import *im, const struct row *row,
 {
 	uint64_t conv = im->conv ? im->conv->bytes : 0;
 	uint64_t state = im->state ? im->state->bytes : 0;
-	uint64_t conv_bytes = 0, state_bytes = 0;
-	int code = TIMES(&conv_bytes, "convolution bytes", err, row->conv,
-			 conv);
+	const struct term *layer = TERMS(NUMBER("(", row->conv),
+		COUNT("x", conv, "B"), NUMBER("+", row->state),
+		COUNT("x", state, "B"), OP(")"));
+	struct term terms[TERMS_MAX + 1] = {
+		COUNT("", im->stage.recurrent, "layers"), OP("x"), OP(NULL)
+	};
 
-	if (!code)
-		code = TIMES(&state_bytes, "state bytes", err, row->state,
-			     state);
-	im->layer_bytes = code ? 0 : conv_bytes + state_bytes;
-	if (!code)
-		code = TIMES(&im->row_bytes, "row bytes", err,
-			     im->stage.recurrent, im->layer_bytes);
-	if (!code)
-		why(im, "row: %llu layers x (%llu x %llu B + %llu x %llu B) = "
-		    "%llu B\n", (ull)im->stage.recurrent, (ull)row->conv,
-		    (ull)conv, (ull)row->state, (ull)state,
-		    (ull)im->row_bytes);
-	return code;
+	terms_append(terms, layer);
+	terms_append(terms, TERMS(EQUALS("B\n")));
+	why(im, "row: ");
+	/* Where it does not fit, a row of one layer or more does not. */
+	if (!terms_evaluate(layer, &im->layer_bytes))
+		im->layer_bytes = 0;
+	return compute(im, &im->row_bytes, err, terms);
 }
 
 int rows_read(struct import *im, struct kvp_error *err)

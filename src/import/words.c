@@ -1,10 +1,9 @@
 /*
  * Words between spaces, as the tables of this room hold them, lists in
- * messages, and products.
+ * messages, and formulas in the report.
  */
 #include <string.h>
 
-#include "base/u64.h"
 #include "import/work.h"
 
 bool word_is_in(const char *words, const char *word)
@@ -35,18 +34,26 @@ const char *numbers_text(struct numbers *numbers)
 	return numbers->text;
 }
 
-int times(const struct import *im, uint64_t *out, const char *what,
-	  struct kvp_error *err, const uint64_t *factors, size_t count)
+int compute(struct import *im, uint64_t *out, struct kvp_error *err,
+	    const struct term *terms)
 {
-	uint64_t product = 1;
-	size_t i;
+	uint64_t value;
+	size_t line = im->why.len;
+	char *p;
 
-	for (i = 0; i < count; i++)
-		if (!u64_mul(product, factors[i], &product) ||
-		    product > KVP_NUMBER_MAX)
-			return kvp_error_set(err, KVP_ELIMIT,
-				"%s: %s: more than 9007199254740991 "
-				"(2^53 - 1)", im->source, what);
-	*out = product;
-	return KVP_OK;
+	while (line && im->why.text[line - 1] != '\n')
+		line--;
+	terms_print(&im->why, terms);
+	if (im->why.failed)
+		return kvp_error_nomem(err);
+	if (terms_evaluate(terms, &value)) {
+		*out = value;
+		return KVP_OK;
+	}
+	/* The report is dropped, and the line quoted, as one. */
+	for (p = im->why.text + line; *p; p++)
+		if (*p == '\n')
+			*p = ' ';
+	return kvp_error_set(err, KVP_ELIMIT, "%s: more than 9007199254740991 "
+		"(2^53 - 1): %s", im->source, im->why.text + line);
 }

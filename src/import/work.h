@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/text_list.h"
+#include "import/terms.h"
 
 #define DIM_MAX KVP_IMPORT_DIM_MAX
 #define MTP_MAX KVP_IMPORT_MTP_MAX
@@ -323,11 +324,15 @@ int dtype_rows(struct import *im, struct kvp_error *err);
 /* attention.c, latent.c: the formulas of the table. */
 formula attention_grouped, attention_zamba, attention_gemma4;
 formula attention_mla, attention_sparse_mla, attention_v4;
-/* planes.c: one more class, if it has any plane; ends the line of why(). */
-void class_add(struct import *im, const char *name, uint64_t count,
-	       uint64_t bytes_per_page);
+/*
+ * planes.c: one more class, if it has any plane, and its line of the report.
+ * The terms are the bytes of a token, of a page for class_add(); both end in
+ * an EQUALS.
+ */
+int class_add(struct import *im, const char *name, uint64_t count,
+	      struct kvp_error *err, const struct term *terms);
 int planes_add(struct import *im, const char *name, uint64_t count,
-	       uint64_t bytes_per_token, struct kvp_error *err);
+	       struct kvp_error *err, const struct term *terms);
 /* recurrent.c */
 row_formula row_mamba1, row_mamba2, row_delta_net, row_kda, row_lightning,
 	row_short_conv;
@@ -354,13 +359,11 @@ int geometry_compose(struct import *im, char **text, size_t *len,
 int no_planes(struct import *im, struct kvp_error *err);
 
 /*
- * words.c: the product of the factors; above 2^53 - 1 it is KVP_ELIMIT.
- * TIMES is for where there is an `im`.
+ * words.c: the value of the terms, which are added to the line of the report
+ * that has been begun.  KVP_ELIMIT, which quotes that line, where a value is
+ * above 2^53 - 1.
  */
-int times(const struct import *im, uint64_t *out, const char *what,
-	  struct kvp_error *err, const uint64_t *factors, size_t count);
-#define TIMES(out, what, err, ...) \
-	times(im, out, what, err, (const uint64_t[]){ __VA_ARGS__ }, \
-	      sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+int compute(struct import *im, uint64_t *out, struct kvp_error *err,
+	    const struct term *terms);
 
 #endif

@@ -462,7 +462,7 @@ import "the name" 0 --tp=1 --kv-dtype=fp8 --mtp --spec-tokens=2 \
 	"$(config qwen3.5-27b)"
 query "the name" '"qwen3.5-27b-tp1-fp8-mtp-spec2"' "$tmp/out" .name
 query "rows for speculative tokens" 768 "$tmp/out" .execution_rows
-says "rows for speculative tokens" "3 for each of 256 sequences"
+says "rows for speculative tokens" "x 3 for each = 768"
 import "rows for speculative tokens, said" 0 --tp=1 --spec-tokens=2 \
 	--execution-rows=96 "$(config qwen3.5-27b)"
 says "rows for speculative tokens, said" "these are for 32 sequences"
