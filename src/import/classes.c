@@ -1,100 +1,36 @@
 /*
  * What a model's class in transformers has where its config has no key:
- * engines read configs through these classes.  A class may have a number of
- * its own, may make it of other keys, or may have the number of one model
- * among many; the last is no answer and the key is asked for.
- *
- * The classes were read as huggingface/transformers has them; see
- * kvplan-import(7).
+ * engines read configs through these classes.  The classes stand in the rows
+ * of families.c.
  */
 #include <string.h>
 
 #include "import/work.h"
-
-struct model_class {
-	const char *model_type;
-	const char *name;
-	uint64_t head_dim;	/* its default; 0: none */
-	bool shares;		/* or hidden_size / num_attention_heads; with
-				   both numbers they have to be the same */
-	bool all_heads;		/* no num_key_value_heads: all */
-	uint64_t window;	/* sliding_window; 0: none */
-};
-
-/* Those without a rule are here so that nobody else's is theirs. */
-static const struct model_class classes[] = {
-	{ "llama", "LlamaConfig", 0, true, true, 0 },
-	{ "granite", "GraniteConfig", 0, true, true, 0 },
-	{ "granitemoe", "GraniteMoeConfig", 0, true, true, 0 },
-	{ "olmo", "OlmoConfig", 0, true, true, 0 },
-	{ "olmo2", "Olmo2Config", 0, true, true, 0 },
-	{ "mistral", "MistralConfig", 0, true, false, 4096 },
-	{ "mixtral", "MixtralConfig", 0, true, false, 0 },
-	{ "phi3", "Phi3Config", 0, true, true, 0 },
-	{ "starcoder2", "Starcoder2Config", 0, true, false, 0 },
-	{ "qwen2", "Qwen2Config", 0, true, false, 4096 },
-	{ "qwen2_moe", "Qwen2MoeConfig", 0, true, false, 4096 },
-	{ "qwen3", "Qwen3Config", 128, false, false, 4096 },
-	/* Its models are not of the width that it would make. */
-	{ "qwen3_moe", "Qwen3MoeConfig", 0, false, false, 4096 },
-	{ "gpt_oss", "GptOssConfig", 64, false, false, 128 },
-	{ "gemma2", "Gemma2Config", 256, false, false, 4096 },
-	{ "gemma3", "Gemma3TextConfig", 256, false, false, 4096 },
-	{ "gemma3_text", "Gemma3TextConfig", 256, false, false, 4096 },
-	{ "gemma3n", "Gemma3nTextConfig", 256, false, false, 512 },
-	{ "gemma3n_text", "Gemma3nTextConfig", 256, false, false, 512 },
-	{ "gemma4", "Gemma4TextConfig", 256, false, false, 512 },
-	{ "gemma4_text", "Gemma4TextConfig", 256, false, false, 512 },
-	{ "qwen3_next", "Qwen3NextConfig", 256, false, false, 0 },
-	{ "qwen3_5", "Qwen3_5TextConfig", 256, false, false, 0 },
-	{ "qwen3_5_text", "Qwen3_5TextConfig", 256, false, false, 0 },
-	{ "qwen3_5_moe", "Qwen3_5MoeTextConfig", 256, false, false, 0 },
-	{ "qwen3_5_moe_text", "Qwen3_5MoeTextConfig", 256, false, false, 0 },
-	{ "nemotron_h", "NemotronHConfig", 128, true, false, 0 },
-	{ "jamba", "JambaConfig", 0, true, false, 0 },
-	/* Its models are not of the width that it would make. */
-	{ "falcon_h1", "FalconH1Config", 0, false, false, 0 },
-	{ "granitemoehybrid", "GraniteMoeHybridConfig", 0, true, true, 0 },
-	{ "bamba", "BambaConfig", 0, true, false, 0 },
-	{ "zamba2", "Zamba2Config", 0, false, true, 0 },
-	{ "minimax", "MiniMaxConfig", 0, true, false, 0 },
-	{ "minimax_m1", "MiniMaxM1Config", 0, false, false, 0 },
-	{ "minimax_text_01", "MiniMaxText01Config", 0, false, false, 0 },
-	{ "bailing_moe_linear", "BailingMoeLinearConfig", 0, false, false, 0 },
-	{ "lfm2", "Lfm2Config", 0, true, false, 0 },
-	{ "lfm2_moe", "Lfm2MoeConfig", 0, true, false, 0 },
-};
 
 static const struct model_class none = { .name = "" };
 
 static bool same_rules(const struct model_class *a,
 		       const struct model_class *b)
 {
-	return a->head_dim == b->head_dim && a->shares == b->shares &&
+	return a->head_dim == b->head_dim && a->divides == b->divides &&
 	       a->all_heads == b->all_heads && a->window == b->window;
 }
 
 /*
- * The class of the model; with --as the one of the family, if all of its
- * classes are of one mind.
+ * The class of the model; with --as that of the family, if all of its
+ * classes have the same rules.
  */
-static const struct model_class *class_of(const struct import *im)
+const struct model_class *class_of(const struct import *im)
 {
-	const char *types = im->family->shown.types;
-	const struct model_class *first = NULL, *c;
+	const struct model_class *c = im->family->classes;
 	bool agree = true;
-	size_t i;
 
-	for (i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
-		c = &classes[i];
-		if (!word_is_in(types, c->model_type))
-			continue;
-		if (im->model_type && !strcmp(im->model_type, c->model_type))
+	for (; c && c->types; c++) {
+		if (im->model_type && word_is_in(c->types, im->model_type))
 			return c;
-		agree = agree && (!first || same_rules(first, c));
-		first = first ? first : c;
+		agree = agree && same_rules(im->family->classes, c);
 	}
-	return first && agree ? first : &none;
+	return im->family->classes && agree ? im->family->classes : &none;
 }
 
 int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
@@ -165,7 +101,7 @@ int class_width(struct import *im, const struct spelt *keys, uint64_t query,
 		code = config_null(im, key, &null, err);
 	if (code || *width)
 		return code;
-	if (c->shares)
+	if (c->divides)
 		return share(im, c, key, query, width, err);
 	/* A default is for keys that are absent; null is nobody's number. */
 	if (!c->head_dim || null)

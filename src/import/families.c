@@ -1,7 +1,8 @@
 /*
  * The families: data, one row each.  A row says under which model_type a
  * config of the family comes, how it spells its layers, what a layer of
- * each kind keeps, and who would choose what where engines differ.
+ * each kind keeps, what the classes of transformers that read its configs have
+ * where there is no key, and which engine chooses what where engines differ.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,57 +81,92 @@ static const struct mamba_keys mamba_jamba = {
 #define MLA \
 	.plane = "mla", .page_tokens = 64, .page_tokens_source = mla_block
 
+#define CLASSES(...) (const struct model_class[]){ __VA_ARGS__, \
+	{ .types = NULL } }
+#define ALL_DIVIDE .divides = true, .all_heads = true
+
 static const struct family families[] = {
 	{
 		.shown = { "grouped", "llama granite granitemoe olmo olmo2",
 			   "full attention of grouped heads" },
+		.classes = CLASSES(
+			{ "llama", "LlamaConfig", ALL_DIVIDE },
+			{ "granite", "GraniteConfig", ALL_DIVIDE },
+			{ "granitemoe", "GraniteMoeConfig", ALL_DIVIDE },
+			{ "olmo", "OlmoConfig", ALL_DIVIDE },
+			{ "olmo2", "Olmo2Config", ALL_DIVIDE }),
 		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_FULL,
 		GROUPED,
 	}, {
 		.shown = { "window", "mistral mixtral phi3 starcoder2",
 			   "grouped heads; all layers slide where "
 			   "sliding_window is set" },
+		.classes = CLASSES(
+			{ "mistral", "MistralConfig", .divides = true,
+			  .window = 4096 },
+			{ "mixtral", "MixtralConfig", .divides = true },
+			{ "phi3", "Phi3Config", ALL_DIVIDE },
+			{ "starcoder2", "Starcoder2Config", .divides = true }),
 		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_WINDOW,
 		SLIDES,
 	}, {
 		.shown = { "qwen", "qwen2 qwen2_moe qwen3 qwen3_moe",
 			   "grouped heads; use_sliding_window lets upper "
 			   "layers slide" },
+		.classes = CLASSES(
+			{ "qwen2", "Qwen2Config", .divides = true, .window = 4096 },
+			{ "qwen2_moe", "Qwen2MoeConfig", .divides = true,
+			  .window = 4096 },
+			{ "qwen3", "Qwen3Config", .head_dim = 128, .window = 4096 },
+			/* Its models are not of the width that it would make. */
+			{ "qwen3_moe", "Qwen3MoeConfig", .window = 4096 }),
 		.spellings = SPELT(LAYER_TYPES) | SPELT(MAX_WINDOW_LAYERS),
 		.unspelt = UNSPELT_FULL, .slides = true,
 		GROUPED_BLOCK, .knows = WINDOW_KEYS " use_sliding_window",
 	}, {
 		.shown = { "gpt-oss", "gpt_oss",
 			   "full and sliding layers of grouped heads" },
+		.classes = CLASSES(
+			{ "gpt_oss", "GptOssConfig", .head_dim = 64, .window = 128 }),
 		.spellings = SPELT(LAYER_TYPES),
 		SLIDES,
 	}, {
 		.shown = { "gemma2", "gemma2", "every second layer full, the "
 			   "others sliding, grouped heads" },
+		.classes = CLASSES(
+			{ "gemma2", "Gemma2Config", .head_dim = 256,
+			  .window = 4096 }),
 		.spellings = SPELT(LAYER_TYPES) |
 			     SPELT(SLIDING_WINDOW_PATTERN) |
 			     SPELT(SLIDING_WINDOW_PATTERN_SAVED),
 		.unspelt = UNSPELT_PATTERN, .pattern = 2,
-		.unspelt_source = "Gemma2Config in transformers",
 		SLIDES,
 	}, {
 		.shown = { "gemma3", "gemma3 gemma3_text", "every sixth layer "
 			   "full, the others sliding, grouped heads" },
+		.classes = CLASSES(
+			{ "gemma3 gemma3_text", "Gemma3TextConfig", .head_dim = 256,
+			  .window = 4096 }),
 		.spellings = SPELT(LAYER_TYPES) |
 			     SPELT(SLIDING_WINDOW_PATTERN) |
 			     SPELT(SLIDING_WINDOW_PATTERN_SAVED),
 		.unspelt = UNSPELT_PATTERN, .pattern = 6,
-		.unspelt_source = "Gemma3TextConfig in transformers",
 		SLIDES,
 	}, {
 		.shown = { "gemma3n", "gemma3n gemma3n_text", "full and "
 			   "sliding layers, of which the last share" },
+		.classes = CLASSES(
+			{ "gemma3n gemma3n_text", "Gemma3nTextConfig",
+			  .head_dim = 256, .window = 512 }),
 		.spellings = SPELT(LAYER_TYPES), .slides = true,
 		.shares = true,
 		GROUPED_BLOCK, .knows = WINDOW_KEYS " num_kv_shared_layers",
 	}, {
 		.shown = { "gemma4", "gemma4 gemma4_text", "full and sliding "
 			   "layers of different heads; the last may share" },
+		.classes = CLASSES(
+			{ "gemma4 gemma4_text", "Gemma4TextConfig", .head_dim = 256,
+			  .window = 512 }),
 		.spellings = SPELT(LAYER_TYPES), .slides = true,
 		.shares = true,
 		.attention = attention_gemma4, .plane = "full",
@@ -170,6 +206,12 @@ static const struct family families[] = {
 		.shown = { "qwen3-next", "qwen3_next qwen3_5 qwen3_5_text "
 			   "qwen3_5_moe qwen3_5_moe_text",
 			   "grouped heads and gated delta net layers" },
+		.classes = CLASSES(
+			{ "qwen3_next", "Qwen3NextConfig", .head_dim = 256 },
+			{ "qwen3_5 qwen3_5_text", "Qwen3_5TextConfig",
+			  .head_dim = 256 },
+			{ "qwen3_5_moe qwen3_5_moe_text", "Qwen3_5MoeTextConfig",
+			  .head_dim = 256 }),
 		.spellings = SPELT(LAYER_TYPES) |
 			     SPELT(FULL_ATTENTION_INTERVAL),
 		.recurrent_words = "linear_attention",
@@ -180,6 +222,9 @@ static const struct family families[] = {
 	}, {
 		.shown = { "nemotron-h", "nemotron_h",
 			   "grouped heads, Mamba-2 and MLP layers" },
+		.classes = CLASSES(
+			{ "nemotron_h", "NemotronHConfig", .head_dim = 128,
+			  .divides = true }),
 		.spellings = SPELT(HYBRID_OVERRIDE_PATTERN) |
 			     SPELT(LAYERS_BLOCK_TYPE) | SPELT(LAYER_TYPES),
 		.recurrent_words = "mamba linear_attention",
@@ -192,6 +237,8 @@ static const struct family families[] = {
 	}, {
 		.shown = { "jamba", "jamba", "grouped heads and Mamba-1 "
 			   "layers" },
+		.classes = CLASSES(
+			{ "jamba", "JambaConfig", .divides = true }),
 		.spellings = SPELT(ATTN_LAYER_PERIOD) | SPELT(LAYER_TYPES) |
 			     SPELT(LAYERS_BLOCK_TYPE),
 		/* Both words mean Mamba-1 here. */
@@ -202,6 +249,9 @@ static const struct family families[] = {
 	}, {
 		.shown = { "falcon-h1", "falcon_h1", "grouped heads and "
 			   "Mamba-2 side by side in every layer" },
+		.classes = CLASSES(
+			/* Its models are not of the width that it would make. */
+			{ "falcon_h1", "FalconH1Config", .divides = false }),
 		.unspelt = UNSPELT_BOTH,
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_falcon,
@@ -209,6 +259,8 @@ static const struct family families[] = {
 	}, {
 		.shown = { "granite-hybrid", "granitemoehybrid",
 			   "grouped heads and Mamba-2 layers" },
+		.classes = CLASSES(
+			{ "granitemoehybrid", "GraniteMoeHybridConfig", ALL_DIVIDE }),
 		.spellings = SPELT(LAYER_TYPES),
 		.recurrent_words = "mamba",
 		GROUPED,
@@ -217,15 +269,19 @@ static const struct family families[] = {
 	}, {
 		.shown = { "bamba", "bamba",
 			   "grouped heads and Mamba-2 layers" },
+		.classes = CLASSES(
+			{ "bamba", "BambaConfig", .divides = true }),
 		.spellings = SPELT(ATTN_LAYER_INDICES),
 		.unspelt = UNSPELT_RECURRENT,
-		.unspelt_source = "BambaConfig in transformers",
+		.unspelt_class = true,
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_plain,
 		.state_engines = plain_state,
 	}, {
 		.shown = { "zamba2", "zamba2", "Mamba-2 in every layer, a "
 			   "shared attention block in some" },
+		.classes = CLASSES(
+			{ "zamba2", "Zamba2Config", .all_heads = true }),
 		.spellings = SPELT(LAYERS_BLOCK_TYPE),
 		.recurrent_words = "mamba",
 		.attention = attention_zamba, .plane = "shared",
@@ -238,6 +294,11 @@ static const struct family families[] = {
 	}, {
 		.shown = { "minimax", "minimax minimax_m1 minimax_text_01",
 			   "grouped heads and lightning attention layers" },
+		.classes = CLASSES(
+			{ "minimax", "MiniMaxConfig", .divides = true },
+			{ "minimax_m1", "MiniMaxM1Config", .divides = false },
+			{ "minimax_text_01", "MiniMaxText01Config",
+			  .divides = false }),
 		.spellings = SPELT(ATTN_TYPE_LIST) | SPELT(LAYER_TYPES),
 		.recurrent_words = "linear_attention",
 		GROUPED,
@@ -252,6 +313,9 @@ static const struct family families[] = {
 	}, {
 		.shown = { "lfm2", "lfm2 lfm2_moe",
 			   "grouped heads and short convolution layers" },
+		.classes = CLASSES(
+			{ "lfm2", "Lfm2Config", .divides = true },
+			{ "lfm2_moe", "Lfm2MoeConfig", .divides = true }),
 		.spellings = SPELT(FULL_ATTN_IDXS) | SPELT(LAYER_TYPES),
 		.recurrent_words = "conv",
 		GROUPED,

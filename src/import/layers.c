@@ -155,10 +155,12 @@ static int fill_unspelt(struct import *im, struct kvp_error *err)
 	}
 	if (f->unspelt == UNSPELT_PATTERN)
 		why(im, "layer kinds: no key; every %lluth layer is full, the "
-		    "default of %s\n", (ull)f->pattern, f->unspelt_source);
-	else if (f->unspelt_source)
+		    "default of %s in transformers\n", (ull)f->pattern,
+		    class_of(im)->name);
+	else if (f->unspelt_class)
 		why(im, "layer kinds: no key; every layer is %s, the default "
-		    "of %s\n", kind_name(layer), f->unspelt_source);
+		    "of %s in transformers\n", kind_name(layer),
+		    class_of(im)->name);
 	else
 		why(im, "layer kinds: no key; every layer is %s, as family %s "
 		    "has them%s\n", kind_name(layer), f->shown.name,

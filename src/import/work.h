@@ -113,6 +113,21 @@ struct mamba_keys {
 	bool counted;		/* inner is heads x head_dim, not expand's */
 };
 
+/*
+ * What a class of transformers has where its config has no key.  A default
+ * that is right for one model of the class only is left out: such a key has
+ * to be in the config.
+ */
+struct model_class {
+	const char *types;	/* model_type words, between spaces */
+	const char *name;
+	uint64_t head_dim;	/* its default; 0: none */
+	bool divides;		/* or hidden_size / num_attention_heads; with
+				   both numbers they have to be the same */
+	bool all_heads;		/* no num_key_value_heads: all */
+	uint64_t window;	/* sliding_window; 0: none */
+};
+
 /* Keys that spell layer kinds; see layers.c. */
 enum spelling {
 	LAYER_TYPES, LAYERS_BLOCK_TYPE, HYBRID_OVERRIDE_PATTERN,
@@ -148,10 +163,11 @@ enum state_rule {
 
 struct family {
 	struct kvp_import_family shown;
+	const struct model_class *classes;	/* NULL: none is known */
 	unsigned spellings;	/* SPELT() bits */
 	enum unspelt unspelt;
 	uint64_t pattern;	/* of UNSPELT_PATTERN */
-	const char *unspelt_source;	/* who says so; NULL: the family */
+	bool unspelt_class;	/* its class says so, not the family */
 	const char *recurrent_words;	/* between spaces */
 	const char *idle_words;	/* of layers that keep nothing */
 	bool slides;		/* knows sliding layers */
@@ -309,6 +325,7 @@ void census_take(struct census *c, const struct layer *layers,
  * classes.c: a key, or what the model's class in transformers has without
  * it, which is told; KVP_EINPUT where no class settles it.
  */
+const struct model_class *class_of(const struct import *im);
 int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
 		   struct kvp_error *err);
 int class_width(struct import *im, const struct spelt *keys, uint64_t query,
