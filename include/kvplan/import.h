@@ -1,9 +1,9 @@
 /*
  * Import: from a model's Hugging Face config.json to a geometry.
  *
- * The size rules are those of vLLM v0.19 and SGLang, told in
- * kvplan-import(7); what a config does not say and engines settle in
- * different ways is asked for, never assumed.
+ * The size rules are those of vLLM v0.19 and SGLang; kvplan-import(7) lists
+ * them.  Where a config does not state a value and engines choose different
+ * ones, the caller has to give it: none is assumed.
  */
 #ifndef KVPLAN_IMPORT_H
 #define KVPLAN_IMPORT_H
@@ -68,16 +68,16 @@ void kvp_import_options_init(struct kvp_import_options *options);
 /*
  * Import a config's text.  `source` is its name in errors.  *geometry is
  * the text of a geometry, without `pages` and `snapshot_rows` unless they
- * are given; *derivation says for people, line by line, which keys were
- * read, which formula was used, which default and whose.  free() both.
+ * are given; *derivation is a report for people: the keys that were read, the
+ * formulas with their numbers, and the source of each default.  free() both.
  *
  * Errors: KVP_ESYNTAX, KVP_EINPUT (an unknown model, a key that is missing,
- * contradicts or is not understood, a split that is not legal, a dtype that
- * has to be said), KVP_ELIMIT, KVP_ENOMEM; both texts are NULL then.
+ * contradicts another or is not understood, a split that is not legal, a data
+ * type that has to be given), KVP_ELIMIT, KVP_ENOMEM; both texts are NULL then.
  *
  * KVP_EINFEASIBLE: the model or its pipeline stage has no plane, and a
- * geometry without planes has nothing that rows could share.  The error's
- * text says what its rows take; *geometry is NULL, *derivation is there.
+ * rows share the memory of planes.  The error's text has the bytes of its
+ * rows; *geometry is NULL, *derivation is set.
  */
 int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	       size_t *derivation_len, const char *source, const char *text,

@@ -2,7 +2,7 @@
  * What attention of grouped heads keeps, whole or in a sliding window: bytes
  * per token, plane and rank, as in vLLM v0.19.
  */
-#include "import/work.h"
+#include "import/import.h"
 
 struct heads {
 	uint64_t query, kv, dk, dv;
@@ -51,12 +51,12 @@ static int add_grouped(struct import *im, const char *name, uint64_t count,
 	return planes_add(im, name, count, err, terms);
 }
 
-static void must_heads(struct import *im, const struct heads *h)
+static void require_heads(struct import *im, const struct heads *h)
 {
 	im->query_heads = h->query;
 	im->kv_heads = h->kv;
-	must(im, "num_attention_heads", h->query, MUST_DIVIDE);
-	must(im, "num_key_value_heads", h->kv, MUST_SPREAD);
+	split_require(im, "num_attention_heads", h->query, MULTIPLE);
+	split_require(im, "num_key_value_heads", h->kv, MULTIPLE_OR_DIVISOR);
 }
 
 static int read_counts(struct import *im, struct heads *h,
@@ -70,7 +70,7 @@ static int read_counts(struct import *im, struct heads *h,
 static int read_heads(struct import *im, struct heads *h,
 		      struct kvp_error *err)
 {
-	static const struct spelt keys = {
+	static const struct key_names keys = {
 		{ "head_dim", "attention_head_dim" }
 	};
 	int code = read_counts(im, h, err);
@@ -81,15 +81,15 @@ static int read_heads(struct import *im, struct heads *h,
 		code = config_dim_or(im, "v_head_dim", 0, &h->dv, err);
 	if (code)
 		return code;
-	why(im, "heads: %llu of queries, %llu of keys and values; keys %llu "
-	    "wide, values %s\n", (ull)h->query, (ull)h->kv, (ull)h->dk,
-	    h->dv ? "by v_head_dim" : "as wide, there is no v_head_dim");
+	report(im, "heads: %llu of queries, %llu of keys and values; keys %llu "
+	       "wide, values %s\n", (ull)h->query, (ull)h->kv, (ull)h->dk,
+	       h->dv ? "by v_head_dim" : "as wide, there is no v_head_dim");
 	h->dv = h->dv ? h->dv : h->dk;
-	must_heads(im, h);
+	require_heads(im, h);
 	return KVP_OK;
 }
 
-static int note_window(struct import *im, struct kvp_error *err)
+static int report_window(struct import *im, struct kvp_error *err)
 {
 	uint64_t window;
 	int code;
@@ -102,30 +102,14 @@ static int note_window(struct import *im, struct kvp_error *err)
 	if (!code && !window)
 		code = config_dim(im, "sliding_window", &window, err);
 	if (!code)
-		why(im, "  window %llu: a request of len tokens needs "
-		    "ceil(min(%llu + batched tokens, len) / %llu) + 1 pages "
-		    "of these planes, which have as many as all others\n",
-		    (ull)window, (ull)window - 1, (ull)im->page_tokens);
+		report(im, "  window %llu: a request of len tokens needs "
+		       "ceil(min(%llu + batched tokens, len) / %llu) + 1 pages "
+		       "of these planes, which have as many as all others\n",
+		       (ull)window, (ull)window - 1, (ull)im->page_tokens);
 	return code;
 }
 
-int attention_grouped(struct import *im, struct kvp_error *err)
-{
-	struct heads h;
-	int code = read_heads(im, &h, err);
-
-	if (!code && im->model.attention[FULL])
-		code = add_grouped(im, im->family->plane,
-				   im->stage.attention[FULL], &h, err);
-	if (!code && im->model.attention[SLIDING])
-		code = add_grouped(im, "sliding",
-				   im->stage.attention[SLIDING], &h, err);
-	if (!code)
-		code = note_window(im, err);
-	return code;
-}
-
-/* Keys and values are twice as wide as kv_channels says. */
+/* Keys and values are twice as wide as kv_channels. */
 int attention_zamba(struct import *im, struct kvp_error *err)
 {
 	uint64_t hidden = 0, width = 0;
@@ -136,7 +120,7 @@ int attention_zamba(struct import *im, struct kvp_error *err)
 		code = config_dim(im, "hidden_size", &hidden, err);
 	if (code)
 		return code;
-	why(im, "head width: ");
+	report(im, "head width: ");
 	code = compute(im, &h.dk, err, TERMS(NUMBER("", 2),
 		TERM("x", "hidden_size", hidden),
 		TERM("/", "num_attention_heads", h.query),
@@ -153,7 +137,7 @@ int attention_zamba(struct import *im, struct kvp_error *err)
 	if (code)
 		return code;
 	h.dv = width;
-	must_heads(im, &h);
+	require_heads(im, &h);
 	code = add_grouped(im, im->family->plane, im->stage.attention[FULL],
 			   &h, err);
 	if (!code)
@@ -161,7 +145,7 @@ int attention_zamba(struct import *im, struct kvp_error *err)
 				     "kept", err);
 	if (!code)
 		code = config_ignore(im, "num_query_groups",
-				     "num_key_value_heads says it", err);
+				     "num_key_value_heads states it", err);
 	return code;
 }
 
@@ -178,9 +162,7 @@ static int read_global(struct import *im, struct heads *h,
 		code = config_count(im, "num_global_key_value_heads", &heads,
 				    err);
 	if (!code)
-		code = config_find(im, "attention_k_eq_v", &equal, err);
-	if (!code && equal.p)
-		code = json_bool(&equal, &is, err);
+		code = config_bool(im, "attention_k_eq_v", &equal, &is, err);
 	if (code)
 		return code;
 	if (heads && heads != h->kv && !is)
@@ -188,34 +170,31 @@ static int read_global(struct import *im, struct heads *h,
 			"num_global_key_value_heads is %llu, but "
 			"attention_k_eq_v is not true; sources differ about "
 			"which heads full layers have then", (ull)heads);
-	why(im, "heads of full layers: %llu of keys and values, by "
-	    "num_%skey_value_heads%s; keys and values %llu wide, by "
-	    "global_head_dim\n", (ull)(heads ? heads : h->kv),
-	    heads ? "global_" : "", heads ? "" :
-	    ", there is no num_global_key_value_heads", (ull)h->dk);
+	report(im, "heads of full layers: %llu of keys and values, by "
+	       "num_%skey_value_heads%s; keys and values %llu wide, by "
+	       "global_head_dim\n", (ull)(heads ? heads : h->kv),
+	       heads ? "global_" : "", heads ? "" :
+	       ", there is no num_global_key_value_heads", (ull)h->dk);
 	h->kv = heads ? heads : h->kv;
 	h->dv = h->dk;
+	split_require(im, "the kv heads of full layers", h->kv,
+		      MULTIPLE_OR_DIVISOR);
 	return KVP_OK;
 }
 
-int attention_gemma4(struct import *im, struct kvp_error *err)
+int attention_grouped(struct import *im, struct kvp_error *err)
 {
-	struct heads h, global;
+	struct heads h, full;
 	int code = read_heads(im, &h, err);
 
-	global = h;
+	full = h;
+	if (!code && im->model.attention[FULL] && im->family->global_heads)
+		code = read_global(im, &full, err);
 	if (!code && im->model.attention[FULL])
-		code = read_global(im, &global, err);
-	if (code)
-		return code;
-	if (im->model.attention[FULL]) {
-		must(im, "the kv heads of full layers", global.kv,
-		     MUST_SPREAD);
 		code = add_grouped(im, im->family->plane,
-				   im->stage.attention[FULL], &global, err);
-	}
+				   im->stage.attention[FULL], &full, err);
 	if (!code && im->model.attention[SLIDING])
 		code = add_grouped(im, "sliding",
 				   im->stage.attention[SLIDING], &h, err);
-	return code ? code : note_window(im, err);
+	return code ? code : report_window(im, err);
 }

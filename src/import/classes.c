@@ -1,11 +1,11 @@
 /*
- * What a model's class in transformers has where its config has no key:
- * engines read configs through these classes.  The classes stand in the rows
- * of families.c.
+ * Defaults for keys that a config does not have.  Engines read configs through
+ * the classes of transformers, so that the default is that of the class.  The
+ * classes stand in the rows of families.c.
  */
 #include <string.h>
 
-#include "import/work.h"
+#include "import/import.h"
 
 static const struct model_class none = { .name = "" };
 
@@ -45,8 +45,9 @@ int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
 		return config_dim(im, key, heads, err);
 	if (!code && !*heads) {
 		*heads = query;
-		why(im, "kv heads: no %s; num_attention_heads %llu, the rule "
-		    "of %s in transformers\n", key, (ull)query, c->name);
+		report(im, "kv heads: no %s; num_attention_heads %llu, the "
+		       "rule of %s in transformers\n", key, (ull)query,
+		       c->name);
 	}
 	if (code || query % *heads == 0)
 		return code;
@@ -74,7 +75,7 @@ static int share(struct import *im, const struct model_class *c,
 			"%llu, where there is no %s", (ull)hidden,
 			(ull)query, key);
 	}
-	why(im, "head width: no %s; ", key);
+	report(im, "head width: no %s; ", key);
 	code = compute(im, width, err, TERMS(TERM("", "hidden_size", hidden),
 		TERM("/", "num_attention_heads", query), EQUALS(NULL)));
 	if (!code && c->head_dim && c->head_dim != *width) {
@@ -84,18 +85,18 @@ static int share(struct import *im, const struct model_class *c,
 			"but %llu is the default of %s in transformers",
 			(ull)*width, (ull)c->head_dim, c->name);
 	}
-	why(im, ", %s of %s in transformers\n", c->head_dim ?
-	    "which is the default" : "the rule", c->name);
+	report(im, ", %s of %s in transformers\n", c->head_dim ?
+	       "which is the default" : "the rule", c->name);
 	return code;
 }
 
-int class_width(struct import *im, const struct spelt *keys, uint64_t query,
+int class_width(struct import *im, const struct key_names *keys, uint64_t query,
 		uint64_t *width, struct kvp_error *err)
 {
 	const struct model_class *c = class_of(im);
 	const char *key = keys->key[0];
 	bool null = false;
-	int code = config_spelt_or(im, keys, 0, width, err);
+	int code = config_either_or(im, keys, 0, width, err);
 
 	if (!code && !*width)
 		code = config_null(im, key, &null, err);
@@ -103,12 +104,12 @@ int class_width(struct import *im, const struct spelt *keys, uint64_t query,
 		return code;
 	if (c->divides)
 		return share(im, c, key, query, width, err);
-	/* A default is for keys that are absent; null is nobody's number. */
+	/* A default is for an absent key; null is refused. */
 	if (!c->head_dim || null)
 		return config_dim(im, key, width, err);
 	*width = c->head_dim;
-	why(im, "head width: no %s key; %llu, the default of %s in "
-	    "transformers\n", key, (ull)*width, c->name);
+	report(im, "head width: no %s key; %llu, the default of %s in "
+	       "transformers\n", key, (ull)*width, c->name);
 	return KVP_OK;
 }
 
@@ -138,7 +139,7 @@ int class_window(struct import *im, struct kvp_error *err)
 	}
 	im->window = c->window;
 	if (c->window)
-		why(im, "window: no %s key; %llu, the default of %s in "
-		    "transformers\n", key, (ull)c->window, c->name);
+		report(im, "window: no %s key; %llu, the default of %s in "
+		       "transformers\n", key, (ull)c->window, c->name);
 	return KVP_OK;
 }

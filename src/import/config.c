@@ -1,14 +1,13 @@
 /*
  * The config: its text, the model's part of it, and one key at a time.
  *
- * Every key that is read is noted, so that the derivation can list them.  A
- * key that is null counts as absent, but where classes of transformers tell
- * the two apart: see config_null().
+ * Every key that is read is noted, so that the report can list it.  A key that
+ * is null counts as absent, unless the caller asks config_null().
  */
 #include <assert.h>
 #include <string.h>
 
-#include "import/work.h"
+#include "import/import.h"
 
 /* Where a config of several models keeps the language model's. */
 static const char *const nests[] = {
@@ -120,43 +119,62 @@ int config_count(struct import *im, const char *key, uint64_t *out,
 	return code || !at.p ? code : json_u64(&at, 0, DIM_MAX, out, err);
 }
 
-int config_spelt_or(struct import *im, const struct spelt *spelt,
-		    uint64_t fallback, uint64_t *out, struct kvp_error *err)
+int config_dims(struct import *im, struct kvp_error *err,
+		const struct config_dim *dims)
+{
+	int code = KVP_OK;
+
+	for (; dims->key && !code; dims++)
+		code = config_dim(im, dims->key, dims->value, err);
+	return code;
+}
+
+int config_bool(struct import *im, const char *key, struct json_at *at,
+		bool *value, struct kvp_error *err)
+{
+	int code = config_find(im, key, at, err);
+
+	return code || !at->p ? code : json_bool(at, value, err);
+}
+
+int config_either_or(struct import *im, const struct key_names *names,
+		     uint64_t fallback, uint64_t *out, struct kvp_error *err)
 {
 	uint64_t first = 0, second = 0;
 	struct json_at at;
-	int code = config_dim_or(im, spelt->key[0], 0, &first, err);
+	int code = config_dim_or(im, names->key[0], 0, &first, err);
 
-	if (!code && spelt->key[1])
-		code = config_dim_or(im, spelt->key[1], 0, &second, err);
+	if (!code && names->key[1])
+		code = config_dim_or(im, names->key[1], 0, &second, err);
 	if (code)
 		return code;
 	*out = first ? first : second ? second : fallback;
 	if (!first || !second || first == second)
 		return KVP_OK;
-	code = config_find(im, spelt->key[0], &at, err);
+	code = config_find(im, names->key[0], &at, err);
 	return code ? code : json_fail(&at, err, KVP_EINPUT,
-		"is %llu, but %s, which spells the same, is %llu",
-		(ull)first, spelt->key[1], (ull)second);
+		"is %llu, but %s, another name of this key, is %llu",
+		(ull)first, names->key[1], (ull)second);
 }
 
-int config_spelt(struct import *im, const struct spelt *spelt, uint64_t *out,
-		 struct kvp_error *err)
+int config_either(struct import *im, const struct key_names *names,
+		  uint64_t *out, struct kvp_error *err)
 {
-	int code = config_spelt_or(im, spelt, 0, out, err);
+	int code = config_either_or(im, names, 0, out, err);
 
-	return code || *out ? code : config_dim(im, spelt->key[0], out, err);
+	return code || *out ? code : config_dim(im, names->key[0], out, err);
 }
 
-const char *spelt_name(const struct import *im, const struct spelt *spelt)
+const char *name_in_config(const struct import *im,
+			   const struct key_names *names)
 {
 	size_t i;
 
 	for (i = 0; i < im->nread; i++)
-		if (!strcmp(im->read[i].key, spelt->key[0]) &&
+		if (!strcmp(im->read[i].key, names->key[0]) &&
 		    *im->read[i].p != 'n')	/* null */
-			return spelt->key[0];
-	return spelt->key[1] ? spelt->key[1] : spelt->key[0];
+			return names->key[0];
+	return names->key[1] ? names->key[1] : names->key[0];
 }
 
 int config_ignore(struct import *im, const char *key, const char *because,
@@ -166,7 +184,7 @@ int config_ignore(struct import *im, const char *key, const char *because,
 	int code = config_find(im, key, &at, err);
 
 	if (!code && at.p)
-		why(im, "  not used: %s/%s; %s\n", im->prefix, key, because);
+		report(im, "  not used: %s/%s; %s\n", im->prefix, key, because);
 	return code;
 }
 

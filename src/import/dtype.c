@@ -1,11 +1,12 @@
 /*
- * The data types of keys and values, convolution and state: said, stated by
- * the config, fixed by the kind, or asked for.  None is assumed.
+ * The data types of keys and values, convolution and state: given by an
+ * option, stated by the config, or fixed by the kind of layer.  None is
+ * assumed.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/work.h"
+#include "import/import.h"
 
 static const struct dtype dtypes[] = {
 	{ "bf16", "bfloat16 torch.bfloat16", 2, DTYPE_PLAIN, true },
@@ -31,9 +32,13 @@ static const struct dtype *find(const char *word)
 	return NULL;
 }
 
-/* What was said with an option; computes: where a model computes with it. */
-static int said(const struct dtype **dtype, const char *option,
-		const char *word, bool computes, struct kvp_error *err)
+/*
+ * The type that --NAME-dtype gives; with `computes` one that models compute
+ * with.
+ */
+static int parse_option(const struct dtype **dtype, const char *name,
+			const char *word, bool computes,
+			struct kvp_error *err)
 {
 	char known[160] = "", also[240] = "";
 	size_t i;
@@ -50,8 +55,8 @@ static int said(const struct dtype **dtype, const char *option,
 		if (*dtypes[i].aliases)
 			strcat(strcat(also, " "), dtypes[i].aliases);
 	}
-	return kvp_error_set(err, KVP_EINPUT, "--%s=%.40s: must be one of %s; "
-			     "other spellings of them:%s", option, word, known,
+	return kvp_error_set(err, KVP_EINPUT, "--%s-dtype=%.40s: must be one "
+			     "of %s; other names of them:%s", name, word, known,
 			     also);
 }
 
@@ -74,17 +79,17 @@ static int read_dtype(struct import *im, const struct dtype **dtype,
 	got = find(word);
 	if (!got || !got->computes)
 		code = json_fail(&at, err, KVP_EINPUT, "is \"%.40s\", must "
-			"be float32, float16 or bfloat16, or be said by an "
+			"be float32, float16 or bfloat16, or be given by an "
 			"option: --kv-dtype, --conv-dtype, --state-dtype",
 			word);
 	else if (only_floats && got->bytes == 4)
 		code = json_fail(&at, err, KVP_EINPUT, "is float32; engines "
-			"serve such models in different types; say "
+			"serve such models in different types; give "
 			"--kv-dtype and, where there are recurrent layers, "
 			"--conv-dtype");
 	else if (*dtype && *dtype != got)
 		code = json_fail(&at, err, KVP_EINPUT, "is %s, but another "
-			"key of the config says %s; say --kv-dtype and, where "
+			"key of the config is %s; give --kv-dtype and, where "
 			"there are recurrent layers, --conv-dtype",
 			got->name, (*dtype)->name);
 	else
@@ -93,12 +98,9 @@ static int read_dtype(struct import *im, const struct dtype **dtype,
 	return code;
 }
 
-/*
- * The model's own type, from whichever place it is stated at, the first of
- * which is *prefix and *key; NULL: nowhere.
- */
+/* The model's own type, and the first key that states it. */
 struct stated {
-	const struct dtype *dtype;
+	const struct dtype *dtype;	/* NULL: no key does */
 	const char *prefix, *key;
 };
 
@@ -106,30 +108,58 @@ static int model_dtype(struct import *im, struct stated *s,
 		       struct kvp_error *err)
 {
 	static const char *const keys[] = { "torch_dtype", "dtype" };
-	const struct json_at *places[] = { &im->body, &im->root };
-	size_t i, place;
+	const struct json_at *objects[] = { &im->body, &im->root };
+	size_t i, object;
 	int code = KVP_OK;
 
 	*s = (struct stated){ .dtype = NULL };
-	for (place = 0; place < 2 && !code; place++)
+	for (object = 0; object < 2 && !code; object++)
 		for (i = 0; i < 2 && !code; i++) {
-			code = read_dtype(im, &s->dtype, places[place],
+			code = read_dtype(im, &s->dtype, objects[object],
 					  keys[i], true, err);
 			if (code || !s->dtype || s->key)
 				continue;
-			s->prefix = place ? "" : im->prefix;
+			s->prefix = object ? "" : im->prefix;
 			s->key = keys[i];
 		}
 	return code;
 }
 
-static int asked(struct import *im, const char *what, const char *option,
-		 struct kvp_error *err)
+/* What keys and values, and convolutions, have in common. */
+struct dtype_use {
+	const char *name;	/* of the option, in front of -dtype */
+	const char *what;
+	bool computes;		/* the model computes with this type */
+};
+
+/* The type that an option gives, or else the model's. */
+static int choose_dtype(struct import *im, const struct dtype_use *use,
+			const char *word, const char *note,
+			const struct dtype **dtype, struct kvp_error *err)
 {
-	return kvp_error_set(err, KVP_EINPUT,
-		"%s: the config states no torch_dtype or dtype, and engines "
-		"serve %s in the model's; say --%s=bf16, fp16 or another",
-		im->source, what, option);
+	struct stated s;
+	int code;
+
+	if (word) {
+		code = parse_option(dtype, use->name, word, use->computes,
+				    err);
+		if (!code)
+			report(im, "%s dtype: %s, as given\n", use->name,
+			       (*dtype)->name);
+		return code;
+	}
+	code = model_dtype(im, &s, err);
+	if (code)
+		return code;
+	if (!s.dtype)
+		return kvp_error_set(err, KVP_EINPUT, "%s: the config states "
+			"no torch_dtype or dtype, and engines keep %s in the "
+			"model's; give --%s-dtype=bf16, fp16 or another",
+			im->source, use->what, use->name);
+	*dtype = s.dtype;
+	report(im, "%s dtype: %s, from %s/%s%s\n", use->name, s.dtype->name,
+	       s.prefix, s.key, note);
+	return KVP_OK;
 }
 
 /* --- checkpoints that are made for a quantized KV cache --- */
@@ -151,8 +181,8 @@ static bool is_scheme(const struct json_at *at)
 }
 
 /*
- * Every writer has a key of its own, at a depth of its own, but each begins
- * with kv_cache_.
+ * Each quantizer writes a key of its own name, at its own depth; all of them
+ * begin with kv_cache_.
  */
 static int find_scheme(const struct json_at *object, bool deep,
 		       struct kvp_error *err)
@@ -170,7 +200,8 @@ static int find_scheme(const struct json_at *object, bool deep,
 		    is_scheme(&member))
 			return json_fail(&member, err, KVP_EINPUT, "the "
 				"checkpoint is made for a quantized KV cache; "
-				"say which: --kv-dtype=fp8, bf16 or another");
+				"give its type: --kv-dtype=fp8, bf16 or "
+				"another");
 		if (deep && json_type(&member) == JSON_OBJECT)
 			code = find_scheme(&member, deep, err);
 	}
@@ -196,7 +227,7 @@ static bool is_quantized(const struct import *im)
 	struct json_at body = { .p = NULL }, root = { .p = NULL };
 	size_t i;
 
-	/* Twice given or not: kv_scheme() has looked. */
+	/* kv_scheme() has refused a key that is there twice. */
 	for (i = 0; i < QUANTIZED && !body.p && !root.p; i++) {
 		(void)json_member(&im->body, quantized[i], &body, NULL);
 		(void)json_member(&im->root, quantized[i], &root, NULL);
@@ -206,60 +237,32 @@ static bool is_quantized(const struct import *im)
 
 int dtype_kv(struct import *im, struct kvp_error *err)
 {
-	const char *word = im->options->kv_dtype;
-	struct stated s;
-	int code;
+	static const struct dtype_use use = { "kv", "keys and values", false };
+	const char *word = im->options->kv_dtype, *note = "";
+	int code = KVP_OK;
 
-	if (word) {
-		code = said(&im->kv, "kv-dtype", word, false, err);
+	if (!word) {
+		code = kv_scheme(&im->body, err);
 		if (!code)
-			why(im, "kv dtype: %s, as said\n", im->kv->name);
-		return code;
+			code = kv_scheme(&im->root, err);
+		if (!code && is_quantized(im))
+			note = "; quantization_config is about weights";
 	}
-	code = kv_scheme(&im->body, err);
-	if (!code)
-		code = kv_scheme(&im->root, err);
-	if (!code)
-		code = model_dtype(im, &s, err);
-	if (!code && !s.dtype)
-		code = asked(im, "keys and values", "kv-dtype", err);
-	if (code)
-		return code;
-	im->kv = s.dtype;
-	why(im, "kv dtype: %s, from %s/%s%s\n", im->kv->name, s.prefix, s.key,
-	    is_quantized(im) ? "; quantization_config is about weights" : "");
-	return KVP_OK;
+	return code ? code : choose_dtype(im, &use, word, note, &im->kv, err);
 }
 
 static int conv_dtype(struct import *im, struct kvp_error *err)
 {
-	const char *word = im->options->conv_dtype;
-	struct stated s;
-	int code;
+	static const struct dtype_use use = { "conv", "the convolution",
+					      true };
 
-	if (word) {
-		code = said(&im->conv, "conv-dtype", word, true, err);
-		if (!code)
-			why(im, "conv dtype: %s, as said\n", im->conv->name);
-		return code;
-	}
-	code = model_dtype(im, &s, err);
-	if (!code && !s.dtype)
-		code = asked(im, "the convolution", "conv-dtype", err);
-	if (code)
-		return code;
-	im->conv = s.dtype;
-	why(im, "conv dtype: %s, from %s/%s; so vLLM's mamba_cache_dtype "
-	    "auto, SGLang takes bf16, llama.cpp fp32\n", im->conv->name,
-	    s.prefix, s.key);
-	return KVP_OK;
+	return choose_dtype(im, &use, im->options->conv_dtype,
+		"; so does vLLM with mamba_cache_dtype auto, SGLang takes "
+		"bf16, llama.cpp fp32", &im->conv, err);
 }
 
-/*
- * Engines read one key of a family; what another one says, they do not
- * hear.
- */
-static int state_stated(struct import *im, struct kvp_error *err)
+/* Engines read one key of a family and ignore the other. */
+static int read_state_dtype(struct import *im, struct kvp_error *err)
 {
 	static const char *const keys[] = {
 		"mamba_ssm_dtype", "mamba_ssm_cache_dtype"
@@ -271,8 +274,8 @@ static int state_stated(struct import *im, struct kvp_error *err)
 	if (key)
 		code = read_dtype(im, &im->state, &im->body, key, false, err);
 	if (!code && im->state)
-		why(im, "state dtype: %s, from %s/%s\n", im->state->name,
-		    im->prefix, key);
+		report(im, "state dtype: %s, from %s/%s\n", im->state->name,
+		       im->prefix, key);
 	for (i = 0; i < 2 && !code; i++)
 		if (!key || strcmp(keys[i], key))
 			code = config_ignore(im, keys[i], "no engine is known "
@@ -287,9 +290,9 @@ static int state_dtype(struct import *im, struct kvp_error *err)
 	int code = KVP_OK;
 
 	if (word)
-		code = said(&im->state, "state-dtype", word, true, err);
+		code = parse_option(&im->state, "state", word, true, err);
 	else if (im->family->state != STATE_FP32)
-		code = state_stated(im, err);
+		code = read_state_dtype(im, err);
 	if (code)
 		return code;
 	if (im->family->state == STATE_FP32) {
@@ -299,17 +302,17 @@ static int state_dtype(struct import *im, struct kvp_error *err)
 				"kind of layer always has (%s)",
 				im->state->name, im->family->state_engines);
 		im->state = fp32;
-		why(im, "state dtype: fp32, fixed by the kind (%s)\n",
-		    im->family->state_engines);
+		report(im, "state dtype: fp32, fixed by the kind (%s)\n",
+		       im->family->state_engines);
 	} else if (!im->state) {
 		return kvp_error_set(err, KVP_EINPUT,
 			"%s: the config does not state the state's dtype, and "
-			"engines choose differently (%s); say --state-dtype",
+			"engines choose differently (%s); give --state-dtype",
 			im->source, im->family->state_engines);
 	} else if (word) {
-		why(im, "state dtype: %s, as said; unsaid, engines choose "
-		    "differently (%s)\n", im->state->name,
-		    im->family->state_engines);
+		report(im, "state dtype: %s, as given; without it engines "
+		       "choose differently (%s)\n", im->state->name,
+		       im->family->state_engines);
 	}
 	return KVP_OK;
 }

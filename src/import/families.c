@@ -1,13 +1,13 @@
 /*
- * The families: data, one row each.  A row says under which model_type a
- * config of the family comes, how it spells its layers, what a layer of
- * each kind keeps, what the classes of transformers that read its configs have
+ * The families, one row each.  A row has the model_type words of the family,
+ * the keys that state its layers, the formulas of what a layer of each kind
+ * keeps, what the classes of transformers that read its configs have
  * where there is no key, and which engine chooses what where engines differ.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/work.h"
+#include "import/import.h"
 
 static const char plain_state[] =
 	"vLLM: the conv dtype; SGLang: fp32; llama.cpp: fp32";
@@ -75,8 +75,8 @@ static const struct mamba_keys mamba_jamba = {
 	.attention = attention_grouped, .plane = "full", \
 	.page_tokens = 16, .page_tokens_source = vllm_block
 
-#define GROUPED GROUPED_BLOCK, .knows = HEADS
-#define SLIDES GROUPED_BLOCK, .knows = WINDOW_KEYS, .slides = true
+#define GROUPED GROUPED_BLOCK, .known_keys = HEADS
+#define SLIDES GROUPED_BLOCK, .known_keys = WINDOW_KEYS, .slides = true
 
 #define MLA \
 	.plane = "mla", .page_tokens = 64, .page_tokens_source = mla_block
@@ -90,115 +90,119 @@ static const struct family families[] = {
 		.shown = { "grouped", "llama granite granitemoe olmo olmo2",
 			   "full attention of grouped heads" },
 		.classes = CLASSES(
-			{ "llama", "LlamaConfig", ALL_DIVIDE },
-			{ "granite", "GraniteConfig", ALL_DIVIDE },
-			{ "granitemoe", "GraniteMoeConfig", ALL_DIVIDE },
-			{ "olmo", "OlmoConfig", ALL_DIVIDE },
-			{ "olmo2", "Olmo2Config", ALL_DIVIDE }),
-		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_FULL,
+		    { "llama", "LlamaConfig", ALL_DIVIDE },
+		    { "granite", "GraniteConfig", ALL_DIVIDE },
+		    { "granitemoe", "GraniteMoeConfig", ALL_DIVIDE },
+		    { "olmo", "OlmoConfig", ALL_DIVIDE },
+		    { "olmo2", "Olmo2Config", ALL_DIVIDE }),
+		.layer_keys = KEY(LAYER_TYPES), .default_layers = ALL_FULL,
 		GROUPED,
 	}, {
 		.shown = { "window", "mistral mixtral phi3 starcoder2",
 			   "grouped heads; all layers slide where "
 			   "sliding_window is set" },
 		.classes = CLASSES(
-			{ "mistral", "MistralConfig", .divides = true,
-			  .window = 4096 },
-			{ "mixtral", "MixtralConfig", .divides = true },
-			{ "phi3", "Phi3Config", ALL_DIVIDE },
-			{ "starcoder2", "Starcoder2Config", .divides = true }),
-		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_WINDOW,
+		    { "mistral", "MistralConfig", .divides = true,
+		      .window = 4096 },
+		    { "mixtral", "MixtralConfig", .divides = true },
+		    { "phi3", "Phi3Config", ALL_DIVIDE },
+		    { "starcoder2", "Starcoder2Config", .divides = true }),
+		.layer_keys = KEY(LAYER_TYPES),
+		.default_layers = SLIDING_IF_WINDOW,
 		SLIDES,
 	}, {
 		.shown = { "qwen", "qwen2 qwen2_moe qwen3 qwen3_moe",
 			   "grouped heads; use_sliding_window lets upper "
 			   "layers slide" },
 		.classes = CLASSES(
-			{ "qwen2", "Qwen2Config", .divides = true, .window = 4096 },
-			{ "qwen2_moe", "Qwen2MoeConfig", .divides = true,
-			  .window = 4096 },
-			{ "qwen3", "Qwen3Config", .head_dim = 128, .window = 4096 },
-			/* Its models are not of the width that it would make. */
-			{ "qwen3_moe", "Qwen3MoeConfig", .window = 4096 }),
-		.spellings = SPELT(LAYER_TYPES) | SPELT(MAX_WINDOW_LAYERS),
-		.unspelt = UNSPELT_FULL, .slides = true,
-		GROUPED_BLOCK, .knows = WINDOW_KEYS " use_sliding_window",
+		    { "qwen2", "Qwen2Config", .divides = true, .window = 4096 },
+		    { "qwen2_moe", "Qwen2MoeConfig", .divides = true,
+		      .window = 4096 },
+		    { "qwen3", "Qwen3Config", .head_dim = 128, .window = 4096 },
+		    /* Its models do not have the width of its formula. */
+		    { "qwen3_moe", "Qwen3MoeConfig", .window = 4096 }),
+		.layer_keys = KEY(LAYER_TYPES) | KEY(MAX_WINDOW_LAYERS),
+		.default_layers = ALL_FULL, .slides = true,
+		GROUPED_BLOCK, .known_keys = WINDOW_KEYS " use_sliding_window",
 	}, {
 		.shown = { "gpt-oss", "gpt_oss",
 			   "full and sliding layers of grouped heads" },
 		.classes = CLASSES(
-			{ "gpt_oss", "GptOssConfig", .head_dim = 64, .window = 128 }),
-		.spellings = SPELT(LAYER_TYPES),
+		    { "gpt_oss", "GptOssConfig", .head_dim = 64,
+		      .window = 128 }),
+		.layer_keys = KEY(LAYER_TYPES),
 		SLIDES,
 	}, {
 		.shown = { "gemma2", "gemma2", "every second layer full, the "
 			   "others sliding, grouped heads" },
 		.classes = CLASSES(
-			{ "gemma2", "Gemma2Config", .head_dim = 256,
-			  .window = 4096 }),
-		.spellings = SPELT(LAYER_TYPES) |
-			     SPELT(SLIDING_WINDOW_PATTERN) |
-			     SPELT(SLIDING_WINDOW_PATTERN_SAVED),
-		.unspelt = UNSPELT_PATTERN, .pattern = 2,
+		    { "gemma2", "Gemma2Config", .head_dim = 256,
+		      .window = 4096 }),
+		.layer_keys = KEY(LAYER_TYPES) |
+			     KEY(SLIDING_WINDOW_PATTERN) |
+			     KEY(SLIDING_WINDOW_PATTERN_SAVED),
+		.default_layers = FULL_BY_PATTERN, .pattern = 2,
 		SLIDES,
 	}, {
 		.shown = { "gemma3", "gemma3 gemma3_text", "every sixth layer "
 			   "full, the others sliding, grouped heads" },
 		.classes = CLASSES(
-			{ "gemma3 gemma3_text", "Gemma3TextConfig", .head_dim = 256,
-			  .window = 4096 }),
-		.spellings = SPELT(LAYER_TYPES) |
-			     SPELT(SLIDING_WINDOW_PATTERN) |
-			     SPELT(SLIDING_WINDOW_PATTERN_SAVED),
-		.unspelt = UNSPELT_PATTERN, .pattern = 6,
+		    { "gemma3 gemma3_text", "Gemma3TextConfig", .head_dim = 256,
+		      .window = 4096 }),
+		.layer_keys = KEY(LAYER_TYPES) |
+			     KEY(SLIDING_WINDOW_PATTERN) |
+			     KEY(SLIDING_WINDOW_PATTERN_SAVED),
+		.default_layers = FULL_BY_PATTERN, .pattern = 6,
 		SLIDES,
 	}, {
 		.shown = { "gemma3n", "gemma3n gemma3n_text", "full and "
 			   "sliding layers, of which the last share" },
 		.classes = CLASSES(
-			{ "gemma3n gemma3n_text", "Gemma3nTextConfig",
-			  .head_dim = 256, .window = 512 }),
-		.spellings = SPELT(LAYER_TYPES), .slides = true,
+		    { "gemma3n gemma3n_text", "Gemma3nTextConfig",
+		      .head_dim = 256, .window = 512 }),
+		.layer_keys = KEY(LAYER_TYPES), .slides = true,
 		.shares = true,
-		GROUPED_BLOCK, .knows = WINDOW_KEYS " num_kv_shared_layers",
+		GROUPED_BLOCK, .known_keys = WINDOW_KEYS " "
+	"num_kv_shared_layers",
 	}, {
 		.shown = { "gemma4", "gemma4 gemma4_text", "full and sliding "
 			   "layers of different heads; the last may share" },
 		.classes = CLASSES(
-			{ "gemma4 gemma4_text", "Gemma4TextConfig", .head_dim = 256,
-			  .window = 512 }),
-		.spellings = SPELT(LAYER_TYPES), .slides = true,
-		.shares = true,
-		.attention = attention_gemma4, .plane = "full",
-		.knows = WINDOW_KEYS " num_kv_shared_layers global_head_dim "
-			 "num_global_key_value_heads attention_k_eq_v",
-		.page_tokens = 16, .page_tokens_source = vllm_block,
+		    { "gemma4 gemma4_text", "Gemma4TextConfig",
+		      .head_dim = 256, .window = 512 }),
+		.layer_keys = KEY(LAYER_TYPES), .slides = true,
+		.shares = true, .global_heads = true,
+		GROUPED_BLOCK,
+		.known_keys = WINDOW_KEYS " num_kv_shared_layers "
+			"global_head_dim num_global_key_value_heads "
+			"attention_k_eq_v",
 	}, {
 		.shown = { "mla", "deepseek_v2 deepseek_v3 kimi_k2",
 			   "MLA: one latent vector for each token" },
-		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_FULL,
-		.attention = attention_mla, MLA, .knows = LATENT,
+		.layer_keys = KEY(LAYER_TYPES), .default_layers = ALL_FULL,
+		.attention = attention_mla, MLA, .known_keys = LATENT,
 		.mtp = MTP_FULL, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "sparse-mla", "deepseek_v32",
 			   "MLA and an indexer's plane for each layer" },
-		.spellings = SPELT(LAYER_TYPES), .unspelt = UNSPELT_FULL,
+		.layer_keys = KEY(LAYER_TYPES), .default_layers = ALL_FULL,
 		.attention = attention_sparse_mla, MLA,
-		.knows = LATENT " index_head_dim index_topk",
+		.known_keys = LATENT " index_head_dim index_topk",
 		.mtp = MTP_FULL, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "deepseek-v4", "deepseek_v4", "compressed slots at "
 			   "two ratios, and an indexer's for one of them" },
-		.spellings = SPELT(COMPRESS_RATIOS),
+		.layer_keys = KEY(COMPRESS_RATIOS),
 		.attention = attention_v4, .page_tokens = 256,
-		.knows = "head_dim sliding_window index_head_dim index_topk",
+		.known_keys = "head_dim sliding_window index_head_dim "
+			"index_topk",
 		.page_tokens_source = v4_block,
 		.mtp = MTP_TAIL, .mtp_key = "num_nextn_predict_layers",
 	}, {
 		.shown = { "kimi-linear", "kimi_linear kimi_k3",
 			   "MLA and KDA layers" },
-		.spellings = SPELT(LINEAR_ATTN_CONFIG),
-		.attention = attention_mla, MLA, .knows = LATENT,
+		.layer_keys = KEY(LINEAR_ATTN_CONFIG),
+		.attention = attention_mla, MLA, .known_keys = LATENT,
 		.recurrent = row_kda, .state = STATE_FP32,
 		.state_engines = "vLLM: KDA keeps fp32",
 		.mtp_key = "num_nextn_predict_layers",
@@ -207,13 +211,13 @@ static const struct family families[] = {
 			   "qwen3_5_moe qwen3_5_moe_text",
 			   "grouped heads and gated delta net layers" },
 		.classes = CLASSES(
-			{ "qwen3_next", "Qwen3NextConfig", .head_dim = 256 },
-			{ "qwen3_5 qwen3_5_text", "Qwen3_5TextConfig",
-			  .head_dim = 256 },
-			{ "qwen3_5_moe qwen3_5_moe_text", "Qwen3_5MoeTextConfig",
-			  .head_dim = 256 }),
-		.spellings = SPELT(LAYER_TYPES) |
-			     SPELT(FULL_ATTENTION_INTERVAL),
+		    { "qwen3_next", "Qwen3NextConfig", .head_dim = 256 },
+		    { "qwen3_5 qwen3_5_text", "Qwen3_5TextConfig",
+		      .head_dim = 256 },
+		    { "qwen3_5_moe qwen3_5_moe_text", "Qwen3_5MoeTextConfig",
+		      .head_dim = 256 }),
+		.layer_keys = KEY(LAYER_TYPES) |
+			     KEY(FULL_ATTENTION_INTERVAL),
 		.recurrent_words = "linear_attention",
 		GROUPED,
 		.recurrent = row_delta_net, .state_engines = plain_state,
@@ -223,10 +227,10 @@ static const struct family families[] = {
 		.shown = { "nemotron-h", "nemotron_h",
 			   "grouped heads, Mamba-2 and MLP layers" },
 		.classes = CLASSES(
-			{ "nemotron_h", "NemotronHConfig", .head_dim = 128,
-			  .divides = true }),
-		.spellings = SPELT(HYBRID_OVERRIDE_PATTERN) |
-			     SPELT(LAYERS_BLOCK_TYPE) | SPELT(LAYER_TYPES),
+		    { "nemotron_h", "NemotronHConfig", .head_dim = 128,
+		      .divides = true }),
+		.layer_keys = KEY(HYBRID_OVERRIDE_PATTERN) |
+			     KEY(LAYERS_BLOCK_TYPE) | KEY(LAYER_TYPES),
 		.recurrent_words = "mamba linear_attention",
 		.idle_words = "mlp moe",
 		GROUPED,
@@ -238,9 +242,9 @@ static const struct family families[] = {
 		.shown = { "jamba", "jamba", "grouped heads and Mamba-1 "
 			   "layers" },
 		.classes = CLASSES(
-			{ "jamba", "JambaConfig", .divides = true }),
-		.spellings = SPELT(ATTN_LAYER_PERIOD) | SPELT(LAYER_TYPES) |
-			     SPELT(LAYERS_BLOCK_TYPE),
+		    { "jamba", "JambaConfig", .divides = true }),
+		.layer_keys = KEY(ATTN_LAYER_PERIOD) | KEY(LAYER_TYPES) |
+			     KEY(LAYERS_BLOCK_TYPE),
 		/* Both words mean Mamba-1 here. */
 		.recurrent_words = "mamba linear_attention",
 		GROUPED,
@@ -250,9 +254,9 @@ static const struct family families[] = {
 		.shown = { "falcon-h1", "falcon_h1", "grouped heads and "
 			   "Mamba-2 side by side in every layer" },
 		.classes = CLASSES(
-			/* Its models are not of the width that it would make. */
-			{ "falcon_h1", "FalconH1Config", .divides = false }),
-		.unspelt = UNSPELT_BOTH,
+		    /* Its models do not have the width of its formula. */
+		    { "falcon_h1", "FalconH1Config", .divides = false }),
+		.default_layers = ALL_FULL_AND_RECURRENT,
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_falcon,
 		.state_engines = plain_state,
@@ -260,8 +264,9 @@ static const struct family families[] = {
 		.shown = { "granite-hybrid", "granitemoehybrid",
 			   "grouped heads and Mamba-2 layers" },
 		.classes = CLASSES(
-			{ "granitemoehybrid", "GraniteMoeHybridConfig", ALL_DIVIDE }),
-		.spellings = SPELT(LAYER_TYPES),
+		    { "granitemoehybrid", "GraniteMoeHybridConfig",
+		      ALL_DIVIDE }),
+		.layer_keys = KEY(LAYER_TYPES),
 		.recurrent_words = "mamba",
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_plain,
@@ -270,10 +275,10 @@ static const struct family families[] = {
 		.shown = { "bamba", "bamba",
 			   "grouped heads and Mamba-2 layers" },
 		.classes = CLASSES(
-			{ "bamba", "BambaConfig", .divides = true }),
-		.spellings = SPELT(ATTN_LAYER_INDICES),
-		.unspelt = UNSPELT_RECURRENT,
-		.unspelt_class = true,
+		    { "bamba", "BambaConfig", .divides = true }),
+		.layer_keys = KEY(ATTN_LAYER_INDICES),
+		.default_layers = ALL_RECURRENT,
+		.default_of_class = true,
 		GROUPED,
 		.recurrent = row_mamba2, .mamba = &mamba_plain,
 		.state_engines = plain_state,
@@ -281,12 +286,12 @@ static const struct family families[] = {
 		.shown = { "zamba2", "zamba2", "Mamba-2 in every layer, a "
 			   "shared attention block in some" },
 		.classes = CLASSES(
-			{ "zamba2", "Zamba2Config", .all_heads = true }),
-		.spellings = SPELT(LAYERS_BLOCK_TYPE),
+		    { "zamba2", "Zamba2Config", .all_heads = true }),
+		.layer_keys = KEY(LAYERS_BLOCK_TYPE),
 		.recurrent_words = "mamba",
 		.attention = attention_zamba, .plane = "shared",
-		/* Its class writes what layers_block_type says once more. */
-		.knows = "attention_head_dim attention_hidden_size "
+		/* hybrid_layer_ids repeats layers_block_type. */
+		.known_keys = "attention_head_dim attention_hidden_size "
 			 "kv_channels num_query_groups hybrid_layer_ids",
 		.page_tokens = 16, .page_tokens_source = vllm_block,
 		.recurrent = row_mamba2, .mamba = &mamba_zamba,
@@ -295,18 +300,18 @@ static const struct family families[] = {
 		.shown = { "minimax", "minimax minimax_m1 minimax_text_01",
 			   "grouped heads and lightning attention layers" },
 		.classes = CLASSES(
-			{ "minimax", "MiniMaxConfig", .divides = true },
-			{ "minimax_m1", "MiniMaxM1Config", .divides = false },
-			{ "minimax_text_01", "MiniMaxText01Config",
-			  .divides = false }),
-		.spellings = SPELT(ATTN_TYPE_LIST) | SPELT(LAYER_TYPES),
+		    { "minimax", "MiniMaxConfig", .divides = true },
+		    { "minimax_m1", "MiniMaxM1Config", .divides = false },
+		    { "minimax_text_01", "MiniMaxText01Config",
+		      .divides = false }),
+		.layer_keys = KEY(ATTN_TYPE_LIST) | KEY(LAYER_TYPES),
 		.recurrent_words = "linear_attention",
 		GROUPED,
 		.recurrent = row_lightning, .state_engines = lightning_state,
 	}, {
 		.shown = { "bailing-linear", "bailing_moe_linear",
 			   "grouped heads and lightning attention layers" },
-		.spellings = SPELT(LAYER_GROUP_SIZE),
+		.layer_keys = KEY(LAYER_GROUP_SIZE),
 		GROUPED,
 		.recurrent = row_lightning, .state_engines = lightning_state,
 		.mtp_key = "num_nextn_predict_layers",
@@ -314,9 +319,9 @@ static const struct family families[] = {
 		.shown = { "lfm2", "lfm2 lfm2_moe",
 			   "grouped heads and short convolution layers" },
 		.classes = CLASSES(
-			{ "lfm2", "Lfm2Config", .divides = true },
-			{ "lfm2_moe", "Lfm2MoeConfig", .divides = true }),
-		.spellings = SPELT(FULL_ATTN_IDXS) | SPELT(LAYER_TYPES),
+		    { "lfm2", "Lfm2Config", .divides = true },
+		    { "lfm2_moe", "Lfm2MoeConfig", .divides = true }),
+		.layer_keys = KEY(FULL_ATTN_IDXS) | KEY(LAYER_TYPES),
 		.recurrent_words = "conv",
 		GROUPED,
 		.recurrent = row_short_conv,
@@ -367,35 +372,35 @@ static int read_type(struct import *im, const struct json_at *object,
 	return json_string(&at, KVP_IMPORT_TYPE_MAX, type, err);
 }
 
-static int unknown(const struct json_at *object, const char *type,
+static int fail_unknown_type(const struct json_at *object, const char *type,
 		   struct kvp_error *err)
 {
 	struct json_at at = { .in = object->in, .up = object,
 			      .key = "model_type" };
 
 	if (!type)
-		return json_fail(&at, err, KVP_EINPUT, "missing; say which "
-			"family's cache it has with --as=FAMILY; kvplan "
-			"import --list-families lists them");
+		return json_fail(&at, err, KVP_EINPUT, "missing; name "
+			"the family whose cache it has with --as=FAMILY; "
+			"kvplan import --list-families lists them");
 	return json_fail(&at, err, KVP_EINPUT, "is \"%s\", which no family "
-		"names; say whose cache it has with --as=FAMILY; kvplan "
-		"import --list-families lists them", type);
+		"names; name the family whose cache it has with --as=FAMILY; "
+		"kvplan import --list-families lists them", type);
 }
 
-static int said(struct import *im, struct kvp_error *err)
+static int use_option(struct import *im, struct kvp_error *err)
 {
 	im->family = by_name(im->options->family);
 	if (!im->family)
 		return kvp_error_set(err, KVP_EINPUT, "--as=%.40s: no such "
 			"family; kvplan import --list-families lists them",
 			im->options->family);
-	why(im, "model_type %s: family %s, as said\n",
-	    im->model_type ? im->model_type : "missing",
-	    im->family->shown.name);
+	report(im, "model_type %s: family %s, as given\n",
+	       im->model_type ? im->model_type : "missing",
+	       im->family->shown.name);
 	return KVP_OK;
 }
 
-/* A geometry or a plan, handed in by mistake. */
+/* Refuse a document of kvplan's own. */
 static int check_format(struct import *im, struct kvp_error *err)
 {
 	struct json_at at;
@@ -417,24 +422,24 @@ static int check_format(struct import *im, struct kvp_error *err)
 
 int family_find(struct import *im, struct kvp_error *err)
 {
-	/* The language model's own word decides, else the whole's. */
-	const struct json_at *whose = &im->body;
+	/* That of the language model, or else of the whole. */
+	const struct json_at *object = &im->body;
 	int code = check_format(im, err);
 
 	if (!code)
-		code = read_type(im, whose, &im->model_type, err);
+		code = read_type(im, object, &im->model_type, err);
 	if (!code && !im->model_type && *im->prefix) {
-		whose = &im->root;
-		code = read_type(im, whose, &im->model_type, err);
+		object = &im->root;
+		code = read_type(im, object, &im->model_type, err);
 	}
 	if (code)
 		return code;
 	if (im->options->family)
-		return said(im, err);
+		return use_option(im, err);
 	im->family = im->model_type ? by_type(im->model_type) : NULL;
 	if (!im->family)
-		return unknown(whose, im->model_type, err);
-	why(im, "model_type %s: family %s\n", im->model_type,
-	    im->family->shown.name);
+		return fail_unknown_type(object, im->model_type, err);
+	report(im, "model_type %s: family %s\n", im->model_type,
+	       im->family->shown.name);
 	return KVP_OK;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/u64.h"
-#include "import/work.h"
+#include "import/import.h"
 
 #define EXECUTION_ROWS 256	/* vLLM's max_num_seqs */
 
@@ -34,14 +34,14 @@ static int option(const char *name, uint64_t value, uint64_t low,
 		(ull)low, (ull)high);
 }
 
-/* Fill in what does not depend on the config. */
-static int settle(struct kvp_import_options *o, struct kvp_error *err)
+/* Check the options and fill in defaults that no config changes. */
+static int set_defaults(struct kvp_import_options *o, struct kvp_error *err)
 {
 	int code;
 
 	if (o->tp == KVP_IMPORT_UNSTATED)
-		return kvp_error_set(err, KVP_EINPUT, "--tp: missing; say how "
-			"many ranks share the model");
+		return kvp_error_set(err, KVP_EINPUT, "--tp: missing; give the "
+			"number of ranks that share the model");
 	code = option("tp", o->tp, 1, KVP_RANKS_MAX, err);
 	if (o->dcp == KVP_IMPORT_UNSTATED)
 		o->dcp = 1;
@@ -63,35 +63,35 @@ static int settle(struct kvp_import_options *o, struct kvp_error *err)
 	return code ? code : option("pages", o->pages, 1, KVP_NUMBER_MAX, err);
 }
 
-static const char *whose(uint64_t said)
+static const char *origin(uint64_t given)
 {
-	return said == KVP_IMPORT_UNSTATED ? "unless said" : "as said";
+	return given == KVP_IMPORT_UNSTATED ? "by default" : "as given";
 }
 
-static void tell_split(struct import *im)
+static void report_split(struct import *im)
 {
 	const struct kvp_import_options *o = im->options;
 
-	why(im, "split: TP %llu, as said; DCP %llu, %s; %llu ranks on a node, "
-	    "%s\n", (ull)o->tp, (ull)o->dcp, whose(im->said->dcp),
-	    (ull)o->ranks_per_node, whose(im->said->ranks_per_node));
+	report(im, "split: TP %llu, as given; DCP %llu, %s; %llu ranks on a "
+	       "node, %s\n", (ull)o->tp, (ull)o->dcp, origin(im->given->dcp),
+	       (ull)o->ranks_per_node, origin(im->given->ranks_per_node));
 }
 
 static void set_page_tokens(struct import *im)
 {
 	const struct family *f = im->family;
-	bool said = im->options->page_tokens != KVP_IMPORT_UNSTATED;
+	bool given = im->options->page_tokens != KVP_IMPORT_UNSTATED;
 
-	im->page_tokens = said ? im->options->page_tokens : f->page_tokens;
-	why(im, "page tokens: %llu, %s\n", (ull)im->page_tokens,
-	    said ? "as said" : f->page_tokens_source);
+	im->page_tokens = given ? im->options->page_tokens : f->page_tokens;
+	report(im, "page tokens: %llu, %s\n", (ull)im->page_tokens,
+	       given ? "as given" : f->page_tokens_source);
 }
 
 /*
  * vLLM makes a page of hybrids as large as what one recurrent layer keeps in
  * a row.
  */
-static int tell_raise(struct import *im, struct kvp_error *err)
+static int report_raised_page(struct import *im, struct kvp_error *err)
 {
 	const uint64_t align = im->family->page_tokens;
 	uint64_t most = 0, token, raised = 0;
@@ -110,13 +110,13 @@ static int tell_raise(struct import *im, struct kvp_error *err)
 		EQUALS(", so that a page is as large"));
 	if (terms_evaluate(terms, &raised) && raised <= im->page_tokens)
 		return KVP_OK;
-	why(im, "page tokens in vLLM: raised to ");
+	report(im, "page tokens in vLLM: raised to ");
 	code = compute(im, &raised, err, terms);
-	why(im, "; --page-tokens=%llu takes that\n", (ull)raised);
+	report(im, "; --page-tokens=%llu takes that\n", (ull)raised);
 	return code;
 }
 
-/* Rows for a model that has none are a mistake, for a stage they are not. */
+/* An option for rows is refused where the model, not its stage, has none. */
 static int check_rows(struct import *im, const char *option_name,
 		      uint64_t value, struct kvp_error *err)
 {
@@ -142,47 +142,48 @@ static int set_execution_rows(struct import *im, struct kvp_error *err)
 	if (code)
 		return code;
 	if (!im->stage.recurrent) {
-		why(im, "execution rows: 0, no recurrent layer\n");
+		report(im, "execution rows: 0, no recurrent layer\n");
 		return KVP_OK;
 	}
 	if (stated != KVP_IMPORT_UNSTATED) {
 		im->execution_rows = stated;
-		why(im, "execution rows: %llu, as said\n", (ull)stated);
+		report(im, "execution rows: %llu, as given\n", (ull)stated);
 	} else {
-		why(im, "execution rows: ");
+		report(im, "execution rows: ");
 		code = compute(im, &im->execution_rows, err, TERMS(
 			COUNT("", EXECUTION_ROWS, "sequences, the default of "
 			      "max_num_seqs in vLLM,"),
 			COUNT("x", each, "for each"), EQUALS("\n")));
 	}
 	if (each > 1)
-		why(im, "  vLLM holds 1 + %llu rows for each running sequence "
-		    "with --spec-tokens: these are for %llu sequences\n",
-		    (ull)each - 1, (ull)(im->execution_rows / each));
+		report(im, "  vLLM holds 1 + %llu rows for each running "
+		       "sequence with --spec-tokens: these are for %llu "
+		       "sequences\n",
+		       (ull)each - 1, (ull)(im->execution_rows / each));
 	return code;
 }
 
-static const char left[] = "left to kvplan size";
+static const char left_to_size[] = "left to kvplan size";
 
-/* What of the geometry no formula has told. */
-static void tell_sizes(struct import *im)
+/* The rest of the geometry. */
+static void report_sizes(struct import *im)
 {
 	const struct kvp_import_options *o = im->options;
 	bool rows = im->stage.recurrent != 0;
 
 	if (o->pages == KVP_IMPORT_UNSTATED)
-		why(im, "pages: %s\n", left);
+		report(im, "pages: %s\n", left_to_size);
 	else
-		why(im, "pages: %llu, as said\n", (ull)o->pages);
+		report(im, "pages: %llu, as given\n", (ull)o->pages);
 	if (o->snapshot_rows == KVP_IMPORT_UNSTATED)
-		why(im, "snapshot rows: %s\n", left);
+		report(im, "snapshot rows: %s\n", left_to_size);
 	else
-		why(im, "snapshot rows: %llu, %s\n",
-		    (ull)(rows ? o->snapshot_rows : 0), rows ? "as said" :
-		    "no recurrent layer");
+		report(im, "snapshot rows: %llu, %s\n",
+		       (ull)(rows ? o->snapshot_rows : 0), rows ? "as given" :
+		       "no recurrent layer");
 }
 
-static bool attends(const struct census *c)
+static bool attends(const struct layer_counts *c)
 {
 	return c->layers - c->attention[NO_ATTENTION] > 0;
 }
@@ -193,18 +194,18 @@ static int derive(struct import *im, const char *text, size_t len,
 {
 	int code = config_open(im, text, len, err);
 
-	why(im, "sizes: as in vLLM v0.19 where nobody else is named; see "
-	    "kvplan-import(7)\n");
+	report(im, "sizes: as in vLLM v0.19 where no other engine is named; "
+	       "see kvplan-import(7)\n");
 	if (!code)
 		code = family_find(im, err);
 	if (!code)
 		code = layers_read(im, err);
 	if (!code)
-		code = stage_take(im, err);
+		code = stage_select(im, err);
 	if (code)
 		return code;
-	derive_census(im, &im->stage, im->first, im->past);
-	tell_split(im);
+	report_layers(im, im->first, im->past);
+	report_split(im);
 	set_page_tokens(im);
 	if (!attends(&im->model) && im->options->kv_dtype)
 		return kvp_error_set(err, KVP_EINPUT, "%s: --kv-dtype=%.40s: "
@@ -221,19 +222,19 @@ static int derive(struct import *im, const char *text, size_t len,
 	if (!code)
 		code = rows_compute(im, err);
 	if (!code)
-		code = tell_raise(im, err);
+		code = report_raised_page(im, err);
 	if (!code)
 		code = set_execution_rows(im, err);
-	return code ? code : sensitive_check(im, err);
+	return code ? code : foreign_keys_check(im, err);
 }
 
-static int answer(struct import *im, char **geometry, size_t *geometry_len,
-		  struct kvp_error *err)
+static int write_result(struct import *im, char **geometry,
+			size_t *geometry_len, struct kvp_error *err)
 {
 	size_t i, planes = 0;
 
-	tell_sizes(im);
-	derive_keys(im);
+	report_sizes(im);
+	report_keys(im);
 	for (i = 0; i < im->nclasses; i++)
 		planes += im->classes[i].count != 0;
 	return planes ? geometry_compose(im, geometry, geometry_len, err) :
@@ -246,27 +247,28 @@ int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	       struct kvp_error *err)
 {
 	struct kvp_import_options settled = *options;
-	struct import im = { .options = &settled, .said = options,
+	struct import im = { .options = &settled, .given = options,
 			     .source = source };
-	int code, told;
+	int code, rc;
 
 	*geometry = *derivation = NULL;
 	*geometry_len = *derivation_len = 0;
-	code = settle(&settled, err);
+	code = set_defaults(&settled, err);
 	if (!code)
 		code = derive(&im, text, len, err);
 	if (!code)
-		code = answer(&im, geometry, geometry_len, err);
+		code = write_result(&im, geometry, geometry_len, err);
 	if (!code || code == KVP_EINFEASIBLE) {
-		told = strbuf_detach(&im.why, derivation, derivation_len, err);
-		code = told ? told : code;
+		rc = strbuf_detach(&im.report, derivation, derivation_len,
+				   err);
+		code = rc ? rc : code;
 	}
 	if (code && code != KVP_EINFEASIBLE) {
 		free(*geometry);
 		*geometry = NULL;
 		*geometry_len = 0;
 	}
-	strbuf_release(&im.why);
+	strbuf_release(&im.report);
 	free(im.layers);
 	free(im.model_type);
 	return code;

@@ -3,7 +3,7 @@
  * (MLA), an indexer's beside it (sparse MLA), or compressed slots for several
  * tokens (DeepSeek-V4).  The fp8 slots are published for one width each.
  */
-#include "import/work.h"
+#include "import/import.h"
 
 struct latent {
 	uint64_t rank, rope;
@@ -14,22 +14,20 @@ static int read_latent(struct import *im, struct latent *l,
 {
 	struct json_at use;
 	bool is = true;
-	int code = config_dim(im, "num_attention_heads", &im->query_heads,
-			      err);
+	int code = config_dims(im, err, DIMS(
+		{ "num_attention_heads", &im->query_heads },
+		{ "kv_lora_rank", &l->rank },
+		{ "qk_rope_head_dim", &l->rope }));
 
 	if (!code)
-		code = config_dim(im, "kv_lora_rank", &l->rank, err);
-	if (!code)
-		code = config_dim(im, "qk_rope_head_dim", &l->rope, err);
-	if (!code)
-		code = config_find(im, "use_mla", &use, err);
-	if (!code && use.p)
-		code = json_bool(&use, &is, err);
+		code = config_bool(im, "use_mla", &use, &is, err);
 	if (!code && !is)
 		return json_fail(&use, err, KVP_EINPUT, "is false: this model "
-			"has no MLA; say whose cache it has with --as=FAMILY");
+			"has no MLA; name the family whose cache it has "
+			"with --as=FAMILY");
 	if (!code)
-		must(im, "num_attention_heads", im->query_heads, MUST_DIVIDE);
+		split_require(im, "num_attention_heads", im->query_heads,
+			      MULTIPLE);
 	return code;
 }
 
@@ -140,15 +138,11 @@ int attention_sparse_mla(struct import *im, struct kvp_error *err)
 static int check_v4(struct import *im, struct kvp_error *err)
 {
 	uint64_t width = 0, rope = 0, window = 0, least;
-	int code = config_dim(im, "num_attention_heads", &im->query_heads,
-			      err);
+	int code = config_dims(im, err, DIMS(
+		{ "num_attention_heads", &im->query_heads },
+		{ "head_dim", &width }, { "qk_rope_head_dim", &rope },
+		{ "sliding_window", &window }));
 
-	if (!code)
-		code = config_dim(im, "head_dim", &width, err);
-	if (!code)
-		code = config_dim(im, "qk_rope_head_dim", &rope, err);
-	if (!code)
-		code = config_dim(im, "sliding_window", &window, err);
 	if (code)
 		return code;
 	if (width != 512 || rope != 64)
@@ -157,7 +151,7 @@ static int check_v4(struct import *im, struct kvp_error *err)
 			"not for %llu and %llu", (ull)width, (ull)rope);
 	if (im->kv->form != DTYPE_PLAIN || im->kv->bytes != 1)
 		return kvp_error_set(err, KVP_EINPUT, "%s: no source defines "
-			"the pages of family %s in %s; fp8 is defined: say "
+			"the pages of family %s in %s; fp8 is defined: give "
 			"--kv-dtype=fp8", im->source, im->family->shown.name,
 			im->kv->name);
 	least = im->model.attention[RATIO_128] ? 128 : 4;
@@ -165,11 +159,11 @@ static int check_v4(struct import *im, struct kvp_error *err)
 		return kvp_error_set(err, KVP_EINPUT, "--page-tokens=%llu: "
 			"must be a multiple of the ratio %llu",
 			(ull)im->page_tokens, (ull)least);
-	must(im, "num_attention_heads", im->query_heads, MUST_DIVIDE);
+	split_require(im, "num_attention_heads", im->query_heads, MULTIPLE);
 	im->no_dcp = true;
-	why(im, "window: each layer also keeps the last %llu tokens and the "
-	    "compressor's state, per sequence; they are in no page and not "
-	    "counted here\n", (ull)window);
+	report(im, "window: each layer also keeps the last %llu tokens and the "
+	       "compressor's state, per sequence; they are in no page and not "
+	       "counted here\n", (ull)window);
 	return config_ignore(im, "num_key_value_heads", "a slot has no heads",
 			     err);
 }

@@ -1,9 +1,9 @@
 /*
- * The classes of planes, as formulas find them.
+ * The classes of planes.
  */
 #include <assert.h>
 
-#include "import/work.h"
+#include "import/import.h"
 
 int class_add(struct import *im, const char *name, uint64_t count,
 	      struct kvp_error *err, const struct term *terms)
@@ -11,11 +11,11 @@ int class_add(struct import *im, const char *name, uint64_t count,
 	uint64_t page = 0;
 	int code;
 
-	why(im, "%s: ", name);
+	report(im, "%s: ", name);
 	code = compute(im, &page, err, terms);
 	if (code)
 		return code;
-	why(im, ", %llu plane%s\n", (ull)count, count == 1 ? "" : "s");
+	report(im, ", %llu plane%s\n", (ull)count, count == 1 ? "" : "s");
 	assert(im->nclasses < CLASSES_MAX);
 	if (count)
 		im->classes[im->nclasses++] = (struct plane_class){

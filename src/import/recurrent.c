@@ -2,9 +2,7 @@
  * What recurrent layers keep: elements of convolution and state, per layer
  * and rank, by the formulas of vLLM v0.19.
  */
-#include <string.h>
-
-#include "import/work.h"
+#include "import/import.h"
 
 static uint64_t spec(const struct import *im)
 {
@@ -12,19 +10,19 @@ static uint64_t spec(const struct import *im)
 	       im->options->spec_tokens;
 }
 
-/* The speculative tokens that a formula has. */
-static void tell_spec(struct import *im)
+/* For formulas that have such tokens. */
+static void report_spec(struct import *im)
 {
-	why(im, "speculative tokens: %llu, %s\n", (ull)spec(im),
-	    im->options->spec_tokens == KVP_IMPORT_UNSTATED ? "unless said" :
-	    "as said");
+	report(im, "speculative tokens: %llu, %s\n", (ull)spec(im),
+	       im->options->spec_tokens == KVP_IMPORT_UNSTATED ? "by default" :
+	       "as given");
 }
 
-/* For formulas without them. */
-static void tell_no_spec(struct import *im)
+/* For formulas that have no such tokens. */
+static void report_no_spec(struct import *im)
 {
 	if (spec(im))
-		why(im, "  no room for speculative tokens in this row\n");
+		report(im, "  no room for speculative tokens in this row\n");
 }
 
 /*
@@ -38,22 +36,22 @@ static int compute_row(struct import *im, const char *layer, struct row *row,
 	struct term terms[TERMS_MAX + 1] = { OP(NULL) };
 	int code = KVP_OK;
 
-	why(im, "%s: ", layer);
+	report(im, "%s: ", layer);
 	if (conv) {
-		why(im, "conv ");
+		report(im, "conv ");
 		terms_append(terms, conv);
 		terms_append(terms, TERMS(EQUALS("elements,")));
 		code = compute(im, &row->conv, err, terms);
 	}
 	if (!code && state) {
-		why(im, conv ? " state " : "state ");
+		report(im, conv ? " state " : "state ");
 		terms[0].op = NULL;
 		terms_append(terms, state);
 		terms_append(terms, TERMS(EQUALS("elements")));
 		code = compute(im, &row->state, err, terms);
 	}
-	why(im, "%s\n", !conv ? ", no convolution" : state ? "" :
-	    " no state");
+	report(im, "%s\n", !conv ? ", no convolution" : state ? "" :
+	       " no state");
 	return code;
 }
 
@@ -65,13 +63,14 @@ static int read_expanded(struct import *im, uint64_t *inner,
 	int code = config_dim(im, "hidden_size", &hidden, err);
 
 	if (!code)
-		code = config_spelt(im, &im->family->mamba->expand, &expand,
+		code = config_either(im, &im->family->mamba->expand, &expand,
 				    err);
 	if (code)
 		return code;
-	why(im, "inner width: ");
+	report(im, "inner width: ");
 	return compute(im, inner, err, TERMS(
-		TERM("", spelt_name(im, &im->family->mamba->expand), expand),
+		TERM("", name_in_config(im, &im->family->mamba->expand),
+		     expand),
 		TERM("x", "hidden_size", hidden), EQUALS("\n")));
 }
 
@@ -83,19 +82,19 @@ int row_mamba1(struct import *im, struct row *row, struct kvp_error *err)
 	int code = read_expanded(im, &inner, err);
 
 	if (!code)
-		code = config_spelt(im, &keys->state, &state, err);
+		code = config_either(im, &keys->state, &state, err);
 	if (!code)
-		code = config_spelt(im, &keys->conv, &kernel, err);
+		code = config_either(im, &keys->conv, &kernel, err);
 	if (code)
 		return code;
-	must(im, "the inner width", inner, MUST_DIVIDE);
+	split_require(im, "the inner width", inner, MULTIPLE);
 	code = compute_row(im, "Mamba-1 layer", row, err, TERMS(
 		TERM("", "inner width", inner), TERM("/", "TP", tp),
-		TERM("x (", spelt_name(im, &keys->conv), kernel),
+		TERM("x (", name_in_config(im, &keys->conv), kernel),
 		NUMBER("-", 1), OP(")")),
 		TERMS(TERM("", "inner width", inner), TERM("/", "TP", tp),
-		TERM("x", spelt_name(im, &keys->state), state)));
-	tell_no_spec(im);
+		TERM("x", name_in_config(im, &keys->state), state)));
+	report_no_spec(im);
 	return code;
 }
 
@@ -123,7 +122,7 @@ static int read_head_dim(struct import *im, uint64_t *out,
 	return json_u64(&at, 1, DIM_MAX, out, err);
 }
 
-/* heads x head_dim = inner: of the three, two may say the third. */
+/* heads x head_dim = inner; one of the factors may be absent. */
 static int fit_heads(struct import *im, struct mamba2 *m,
 		     struct kvp_error *err)
 {
@@ -133,14 +132,14 @@ static int fit_heads(struct import *im, struct mamba2 *m,
 	if (!m->heads && !m->head_dim)
 		return config_dim(im, keys->heads.key[0], &m->heads, err);
 	if (!m->heads) {
-		why(im, "Mamba-2 heads: no %s; ", keys->heads.key[0]);
+		report(im, "Mamba-2 heads: no %s; ", keys->heads.key[0]);
 		code = compute(im, &m->heads, err, TERMS(
 			TERM("", "inner width", m->inner),
 			TERM("/", keys->head_dim.key[0], m->head_dim),
 			EQUALS("\n")));
 	} else if (!m->head_dim) {
-		why(im, "Mamba-2 head width: %s is \"auto\" or absent; ",
-		    keys->head_dim.key[0]);
+		report(im, "Mamba-2 head width: %s is \"auto\" or absent; ",
+		       keys->head_dim.key[0]);
 		code = compute(im, &m->head_dim, err, TERMS(
 			TERM("", "inner width", m->inner),
 			TERM("/", keys->heads.key[0], m->heads), EQUALS("\n")));
@@ -162,7 +161,7 @@ static int read_inner(struct import *im, struct mamba2 *m,
 	bool null = true;
 	int code = KVP_OK;
 
-	/* null says expand x hidden_size, without the key nothing does. */
+	/* null means expand x hidden_size; the key has to be there. */
 	if (keys->inner)
 		code = config_null(im, keys->inner, &null, err);
 	if (!code && keys->inner)
@@ -170,25 +169,25 @@ static int read_inner(struct import *im, struct mamba2 *m,
 					    err) :
 			      config_dim(im, keys->inner, &m->inner, err);
 	if (!code && m->inner)
-		why(im, "inner width: %s %llu, not expand x hidden_size\n",
-		    keys->inner, (ull)m->inner);
+		report(im, "inner width: %s %llu, not expand x hidden_size\n",
+		       keys->inner, (ull)m->inner);
 	if (!code && !m->inner)
 		code = read_expanded(im, &m->inner, err);
 	return code ? code : fit_heads(im, m, err);
 }
 
-/* Families whose heads say the width, whatever expand says. */
+/* For families where the heads alone make the width. */
 static int count_inner(struct import *im, struct mamba2 *m,
 		       struct kvp_error *err)
 {
 	const struct mamba_keys *keys = im->family->mamba;
-	int code = config_spelt(im, &keys->heads, &m->heads, err);
+	int code = config_either(im, &keys->heads, &m->heads, err);
 
 	if (!code)
-		code = config_spelt(im, &keys->head_dim, &m->head_dim, err);
+		code = config_either(im, &keys->head_dim, &m->head_dim, err);
 	if (code)
 		return code;
-	why(im, "inner width: ");
+	report(im, "inner width: ");
 	return compute(im, &m->inner, err, TERMS(
 		TERM("", keys->heads.key[0], m->heads),
 		TERM("x", keys->head_dim.key[0], m->head_dim), EQUALS("\n")));
@@ -203,17 +202,17 @@ static int read_mamba2(struct import *im, struct mamba2 *m,
 	if (keys->counted) {
 		code = count_inner(im, m, err);
 	} else {
-		code = config_spelt_or(im, &keys->heads, 0, &m->heads, err);
+		code = config_either_or(im, &keys->heads, 0, &m->heads, err);
 		if (!code)
 			code = read_head_dim(im, &m->head_dim, err);
 		if (!code)
 			code = read_inner(im, m, err);
 	}
 	if (!code)
-		code = config_spelt(im, &keys->state, &m->state, err);
+		code = config_either(im, &keys->state, &m->state, err);
 	if (!code)
-		code = config_spelt(im, &keys->groups, &m->groups, err);
-	return code ? code : config_spelt(im, &keys->conv, &m->kernel, err);
+		code = config_either(im, &keys->groups, &m->groups, err);
+	return code ? code : config_either(im, &keys->conv, &m->kernel, err);
 }
 
 int row_mamba2(struct import *im, struct row *row, struct kvp_error *err)
@@ -227,18 +226,18 @@ int row_mamba2(struct import *im, struct row *row, struct kvp_error *err)
 	if (code)
 		return code;
 	groups = m.groups % tp && m.groups < tp ? tp : m.groups;
-	tell_spec(im);
-	must(im, "the Mamba-2 heads", m.heads, MUST_DIVIDE);
-	must(im, "the Mamba-2 groups", m.groups, MUST_PAD);
+	report_spec(im);
+	split_require(im, "the Mamba-2 heads", m.heads, MULTIPLE);
+	split_require(im, "the Mamba-2 groups", m.groups, MULTIPLE_OR_BELOW);
 	if (groups != m.groups)
-		why(im, "groups: %llu, padded to TP %llu\n", (ull)m.groups,
-		    (ull)tp);
+		report(im, "groups: %llu, padded to TP %llu\n", (ull)m.groups,
+		       (ull)tp);
 	return compute_row(im, "Mamba-2 layer", row, err, TERMS(
-		TERM("(", spelt_name(im, &keys->conv), m.kernel),
+		TERM("(", name_in_config(im, &keys->conv), m.kernel),
 		NUMBER("-", 1), NUMBER("+", spec(im)),
 		TERM(") x (", "inner width", m.inner),
 		NUMBER("+", 2), TERM("x", "groups", groups),
-		TERM("x", spelt_name(im, &keys->state), m.state),
+		TERM("x", name_in_config(im, &keys->state), m.state),
 		TERM(") /", "TP", tp)),
 		TERMS(TERM("", "heads", m.heads), TERM("/", "TP", tp),
 		COUNT("x", m.head_dim, "wide"), NUMBER("x", m.state)));
@@ -248,34 +247,28 @@ int row_mamba2(struct import *im, struct row *row, struct kvp_error *err)
 
 int row_delta_net(struct import *im, struct row *row, struct kvp_error *err)
 {
-	static const char *const keys[] = {
-		"linear_num_key_heads", "linear_key_head_dim",
-		"linear_num_value_heads", "linear_value_head_dim",
-		"linear_conv_kernel_dim"
-	};
-	enum { NK, DK, NV, DV, KERNEL, KEYS };
-	const size_t linear = strlen("linear_");
 	const uint64_t tp = im->options->tp;
-	uint64_t v[KEYS] = { 0 };
-	int i, code = KVP_OK;
+	uint64_t nk = 0, dk = 0, nv = 0, dv = 0, kernel = 0;
+	int code = config_dims(im, err, DIMS(
+		{ "linear_num_key_heads", &nk },
+		{ "linear_key_head_dim", &dk },
+		{ "linear_num_value_heads", &nv },
+		{ "linear_value_head_dim", &dv },
+		{ "linear_conv_kernel_dim", &kernel }));
 
-	for (i = 0; i < KEYS && !code; i++)
-		code = config_dim(im, keys[i], &v[i], err);
 	if (code)
 		return code;
-	tell_spec(im);
-	must(im, keys[NK], v[NK], MUST_DIVIDE);
-	must(im, keys[NV], v[NV], MUST_DIVIDE);
-	return compute_row(im, "gated delta net layer, of linear_*", row, err, TERMS(
-		TERM("(", keys[KERNEL] + linear, v[KERNEL]), NUMBER("-", 1),
+	report_spec(im);
+	split_require(im, "linear_num_key_heads", nk, MULTIPLE);
+	split_require(im, "linear_num_value_heads", nv, MULTIPLE);
+	return compute_row(im, "gated delta net layer, of linear_*", row, err,
+		TERMS(TERM("(", "conv_kernel_dim", kernel), NUMBER("-", 1),
 		NUMBER("+", spec(im)), NUMBER(") x (", 2),
-		TERM("x", keys[NK] + linear, v[NK]),
-		TERM("x", keys[DK] + linear, v[DK]),
-		TERM("+", keys[NV] + linear, v[NV]),
-		TERM("x", keys[DV] + linear, v[DV]),
-		TERM(") /", "TP", tp)),
-		TERMS(NUMBER("", v[NV]), TERM("/", "TP", tp),
-		NUMBER("x", v[DV]), NUMBER("x", v[DK])));
+		TERM("x", "num_key_heads", nk), TERM("x", "key_head_dim", dk),
+		TERM("+", "num_value_heads", nv),
+		TERM("x", "value_head_dim", dv), TERM(") /", "TP", tp)),
+		TERMS(NUMBER("", nv), TERM("/", "TP", tp), NUMBER("x", dv),
+		NUMBER("x", dk)));
 }
 
 int row_kda(struct import *im, struct row *row, struct kvp_error *err)
@@ -293,24 +286,24 @@ int row_kda(struct import *im, struct row *row, struct kvp_error *err)
 		code = dim_member(&at, "short_conv_kernel_size", &kernel, err);
 	if (code)
 		return code;
-	must(im, "the KDA heads", heads, MUST_DIVIDE);
+	split_require(im, "the KDA heads", heads, MULTIPLE);
 	code = compute_row(im, "KDA layer", row, err, TERMS(
 		TERM("(", "short_conv_kernel_size", kernel), NUMBER("-", 1),
 		NUMBER(") x", 3), TERM("x", "num_heads", heads),
 		TERM("x", "head_dim", dim), TERM("/", "TP", tp)),
 		TERMS(NUMBER("", heads), TERM("/", "TP", tp),
 		NUMBER("x", dim), NUMBER("x", dim)));
-	why(im, "  by the keys of %s/linear_attn_config\n", im->prefix);
+	report(im, "  by the keys of %s/linear_attn_config\n", im->prefix);
 	if (spec(im))
-		why(im, "  no room for speculative tokens, as in vLLM v0.19; "
-		    "newer ones keep %llu - 1 + %llu steps of conv\n",
-		    (ull)kernel, (ull)spec(im));
+		report(im, "  no room for speculative tokens, as in vLLM "
+		       "v0.19; newer ones keep %llu - 1 + %llu steps of conv\n",
+		       (ull)kernel, (ull)spec(im));
 	return code;
 }
 
 int row_lightning(struct import *im, struct row *row, struct kvp_error *err)
 {
-	static const struct spelt width = { { "head_dim", NULL } };
+	static const struct key_names width = { { "head_dim", NULL } };
 	const uint64_t tp = im->options->tp;
 	uint64_t heads = 0, dim = 0;
 	int code = config_dim(im, "num_attention_heads", &heads, err);
@@ -319,11 +312,11 @@ int row_lightning(struct import *im, struct row *row, struct kvp_error *err)
 		code = class_width(im, &width, heads, &dim, err);
 	if (code)
 		return code;
-	must(im, "num_attention_heads", heads, MUST_DIVIDE);
+	split_require(im, "num_attention_heads", heads, MULTIPLE);
 	code = compute_row(im, "lightning layer", row, err, NULL, TERMS(
 		TERM("", "num_attention_heads", heads), TERM("/", "TP", tp),
 		TERM("x", "head width", dim), NUMBER("x", dim)));
-	tell_no_spec(im);
+	report_no_spec(im);
 	return code;
 }
 
@@ -331,23 +324,22 @@ int row_short_conv(struct import *im, struct row *row, struct kvp_error *err)
 {
 	const uint64_t tp = im->options->tp;
 	uint64_t width = 0, kernel = 0, hidden = 0;
-	int code = config_dim(im, "conv_L_cache", &kernel, err);
+	int code = config_dims(im, err, DIMS({ "conv_L_cache", &kernel },
+					     { "hidden_size", &hidden }));
 
-	if (!code)
-		code = config_dim(im, "hidden_size", &hidden, err);
 	if (!code)
 		code = config_dim_or(im, "conv_dim", 0, &width, err);
 	if (!code && !width) {
 		width = hidden;
-		why(im, "width: no conv_dim; hidden_size %llu, as its layer "
-		    "in transformers has it\n", (ull)hidden);
+		report(im, "width: no conv_dim; hidden_size %llu, as its layer "
+		       "in transformers has it\n", (ull)hidden);
 	}
 	if (code)
 		return code;
-	must(im, "the width of the convolution", width, MUST_DIVIDE);
+	split_require(im, "the width of the convolution", width, MULTIPLE);
 	code = compute_row(im, "short convolution layer", row, err, TERMS(
 		TERM("(", "conv_L_cache", kernel), NUMBER("-", 1),
 		TERM(") x", "width", width), TERM("/", "TP", tp)), NULL);
-	tell_no_spec(im);
+	report_no_spec(im);
 	return code;
 }

@@ -1,11 +1,11 @@
 /*
- * The row of the stage: one layer's elements by the family's formula, their
- * types, and the bytes that they come to.
+ * The row of the stage: the elements of one layer by the family's formula,
+ * their types, and the bytes of all layers.
  */
-#include "import/work.h"
+#include "import/import.h"
 
-/* An option for something that no layer of this model has. */
-static int needless(const struct import *im, const struct row *row,
+/* Refuse a type for something that no layer of this model has. */
+static int refuse_unused_options(const struct import *im, const struct row *row,
 		    struct kvp_error *err)
 {
 	const struct kvp_import_options *o = im->options;
@@ -21,7 +21,7 @@ static int needless(const struct import *im, const struct row *row,
 	return KVP_OK;
 }
 
-static int add_up(struct import *im, const struct row *row,
+static int compute_row_bytes(struct import *im, const struct row *row,
 		  struct kvp_error *err)
 {
 	uint64_t conv = im->conv ? im->conv->bytes : 0;
@@ -35,7 +35,7 @@ static int add_up(struct import *im, const struct row *row,
 
 	terms_append(terms, layer);
 	terms_append(terms, TERMS(EQUALS("B\n")));
-	why(im, "row: ");
+	report(im, "row: ");
 	/* Where it does not fit, a row of one layer or more does not. */
 	if (!terms_evaluate(layer, &im->layer_bytes))
 		im->layer_bytes = 0;
@@ -50,10 +50,10 @@ int rows_read(struct import *im, struct kvp_error *err)
 
 int rows_compute(struct import *im, struct kvp_error *err)
 {
-	int code = needless(im, &im->row, err);
+	int code = refuse_unused_options(im, &im->row, err);
 
 	if (code || !im->model.recurrent)
 		return code;
 	code = dtype_rows(im, err);
-	return code ? code : add_up(im, &im->row, err);
+	return code ? code : compute_row_bytes(im, &im->row, err);
 }

@@ -1,66 +1,67 @@
 /*
- * Which splits are legal.  The formulas name the numbers that the ranks
- * have to divide among themselves; here they are held against TP, and DCP
- * against the heads.  A refusal lists what would be legal.
+ * Which splits are legal.  Formulas list the numbers that are split over the
+ * ranks with split_require(); TP is checked against these, DCP against the
+ * heads.  A refusal lists the legal values.
  */
 #include <assert.h>
 
-#include "import/work.h"
+#include "import/import.h"
 
-void must(struct import *im, const char *what, uint64_t value,
-	  enum must_kind kind)
+void split_require(struct import *im, const char *what, uint64_t value,
+		   enum split_kind kind)
 {
-	assert(im->nmusts < MUSTS_MAX);
-	im->musts[im->nmusts++] = (struct must){ what, value, kind };
+	assert(im->nrules < RULES_MAX);
+	im->rules[im->nrules++] = (struct split_rule){ what, value, kind };
 }
 
-static bool holds(const struct must *m, uint64_t tp)
+static bool is_met(const struct split_rule *m, uint64_t tp)
 {
 	if (m->value % tp == 0)
 		return true;
 	switch (m->kind) {
-	case MUST_DIVIDE:
+	case MULTIPLE:
 		return false;
-	case MUST_SPREAD:
+	case MULTIPLE_OR_DIVISOR:
 		return tp % m->value == 0;
-	case MUST_PAD:
+	case MULTIPLE_OR_BELOW:
 		return m->value < tp;
 	}
 	return false;
 }
 
-static const struct must *broken(const struct import *im, uint64_t tp)
+static const struct split_rule *find_broken(const struct import *im,
+					    uint64_t tp)
 {
 	size_t i;
 
-	for (i = 0; i < im->nmusts; i++)
-		if (!holds(&im->musts[i], tp))
-			return &im->musts[i];
+	for (i = 0; i < im->nrules; i++)
+		if (!is_met(&im->rules[i], tp))
+			return &im->rules[i];
 	return NULL;
 }
 
 static int check_tp(struct import *im, struct kvp_error *err)
 {
 	static const char *const wants[] = {
-		[MUST_DIVIDE] = "must be a multiple of TP",
-		[MUST_SPREAD] = "must be a multiple or a divisor of TP",
-		[MUST_PAD] = "must be a multiple of TP or below it",
+		[MULTIPLE] = "must be a multiple of TP",
+		[MULTIPLE_OR_DIVISOR] = "must be a multiple or a divisor of TP",
+		[MULTIPLE_OR_BELOW] = "must be a multiple of TP or below it",
 	};
-	const struct must *m = broken(im, im->options->tp);
+	const struct split_rule *m = find_broken(im, im->options->tp);
 	struct numbers legal = { .text = "" };
 	uint64_t tp;
 
 	if (!m)
 		return KVP_OK;
 	for (tp = 1; tp <= KVP_RANKS_MAX; tp++)
-		if (!broken(im, tp))
+		if (!find_broken(im, tp))
 			numbers_add(&legal, tp);
 	return kvp_error_set(err, KVP_EINPUT, "%s: --tp=%llu: %s, %llu, %s; "
 		"legal: %s", im->source, (ull)im->options->tp, m->what,
 		(ull)m->value, wants[m->kind], numbers_text(&legal));
 }
 
-/* Why this DCP is not legal; NULL where it is. */
+/* Why this DCP is not legal; NULL: it is. */
 static const char *dcp_problem(const struct import *im, uint64_t dcp)
 {
 	const uint64_t tp = im->options->tp;
@@ -72,7 +73,7 @@ static const char *dcp_problem(const struct import *im, uint64_t dcp)
 	if (im->options->ranks_per_node % dcp)
 		return "must divide the ranks of a node";
 	if (im->no_dcp)
-		return "no source says how this family's pages are split";
+		return "no source states how this family's pages are split";
 	if (im->model.attention[SLIDING])
 		return "no vLLM splits sliding layers";
 	if (!im->kv_heads)
@@ -100,14 +101,15 @@ static int check_dcp(struct import *im, struct kvp_error *err)
 		return kvp_error_set(err, KVP_EINPUT, "%s: --dcp=%llu: %s (TP "
 			"%llu, %llu query heads, %llu kv heads); legal: %s",
 			im->source, (ull)dcp, problem, (ull)tp,
-			(ull)im->query_heads, (ull)im->kv_heads, numbers_text(&legal));
+			(ull)im->query_heads, (ull)im->kv_heads,
+			numbers_text(&legal));
 	}
 	if (dcp > 1)
-		why(im, "DCP: a page covers %llu x %llu tokens of the group; "
-		    "bytes of pages and rows stay as they are%s\n",
-		    (ull)im->page_tokens, (ull)dcp, im->model.recurrent ?
-		    "; vLLM v0.19 refuses DCP where there are recurrent "
-		    "layers, newer ones allow it" : "");
+		report(im, "DCP: a page covers %llu x %llu tokens of the "
+		       "group; bytes of pages and rows stay as they are%s\n",
+		       (ull)im->page_tokens, (ull)dcp, im->model.recurrent ?
+		       "; vLLM v0.19 refuses DCP where there are recurrent "
+		       "layers, newer ones allow it" : "");
 	return KVP_OK;
 }
 
@@ -124,7 +126,8 @@ static int check_nodes(struct import *im, struct kvp_error *err)
 		if (tp % i == 0)
 			numbers_add(&legal, i);
 	return kvp_error_set(err, KVP_EINPUT, "--ranks-per-node=%llu: must "
-		"divide TP %llu; legal: %s", (ull)node, (ull)tp, numbers_text(&legal));
+		"divide TP %llu; legal: %s", (ull)node, (ull)tp,
+		numbers_text(&legal));
 }
 
 int split_check(struct import *im, struct kvp_error *err)

@@ -1,17 +1,17 @@
 /*
- * The pipeline stage: which of the layers it has.  Layers that vLLM cannot
- * share out evenly go, one each, to the stages before the last, from the
- * last but one on; an explicit list overrides that.
+ * The pipeline stage: which of the layers it has.  The remainder of dividing
+ * the layers by the stages goes, one layer each, to the stages before the last
+ * one, as in vLLM; an explicit list of layers overrides that.
  */
 #include "base/u64.h"
-#include "import/work.h"
+#include "import/import.h"
 
-void census_take(struct census *c, const struct layer *layers,
+void layers_count(struct layer_counts *c, const struct layer *layers,
 		 uint64_t first, uint64_t past)
 {
 	uint64_t i;
 
-	*c = (struct census){ .layers = past - first };
+	*c = (struct layer_counts){ .layers = past - first };
 	for (i = first; i < past; i++) {
 		c->attention[layers[i].attention]++;
 		c->recurrent += layers[i].recurrent;
@@ -25,7 +25,7 @@ static uint64_t share(const struct import *im, uint64_t stage)
 
 	if (o->stage_layers)
 		return o->stage_layers[stage];
-	/* The stages -2, -3, ... of the split get one more. */
+	/* The `rest` stages before the last one get one more. */
 	return im->nlayers / o->stages +
 	       (stage < o->stages - 1 && stage + rest >= o->stages - 1);
 }
@@ -61,13 +61,13 @@ static int check(const struct import *im, struct kvp_error *err)
 	return KVP_OK;
 }
 
-int stage_take(struct import *im, struct kvp_error *err)
+int stage_select(struct import *im, struct kvp_error *err)
 {
 	const struct kvp_import_options *o = im->options;
 	uint64_t i;
 	int code = KVP_OK;
 
-	census_take(&im->model, im->layers, 0, im->nlayers + im->nmtp);
+	layers_count(&im->model, im->layers, 0, im->nlayers + im->nmtp);
 	im->first = 0;
 	im->past = im->nlayers + im->nmtp;
 	if (o->stages != KVP_IMPORT_UNSTATED) {
@@ -78,26 +78,26 @@ int stage_take(struct import *im, struct kvp_error *err)
 			im->first += share(im, i);
 		if (o->stage < o->stages)
 			im->past = im->first + share(im, i);
-		why(im, "stage %llu of %llu: layers %llu to %llu%s\n",
-		    (ull)o->stage, (ull)o->stages, (ull)im->first,
-		    (ull)(im->past - 1), o->stage_layers ?
-		    ", by the numbers said" : im->nlayers % o->stages ?
-		    ", as vLLM splits them; SGLang gives the last stages the "
-		    "layers that are over" : "");
+		report(im, "stage %llu of %llu: layers %llu to %llu%s\n",
+		       (ull)o->stage, (ull)o->stages, (ull)im->first,
+		       (ull)(im->past - 1), o->stage_layers ?
+		       ", by the given numbers" : im->nlayers % o->stages ?
+		       ", as vLLM splits them; SGLang gives the "
+		       "remaining layers to the last stages" : "");
 	}
-	census_take(&im->stage, im->layers, im->first, im->past);
+	layers_count(&im->stage, im->layers, im->first, im->past);
 	return code;
 }
 
-void stage_holders(const struct import *im, struct numbers *stages)
+void stage_list_with_planes(const struct import *im, struct numbers *stages)
 {
 	uint64_t stage, first = 0, past;
-	struct census c;
+	struct layer_counts c;
 
 	for (stage = 0; stage < im->options->stages; stage++, first = past) {
 		past = stage + 1 == im->options->stages ?
 		       im->nlayers + im->nmtp : first + share(im, stage);
-		census_take(&c, im->layers, first, past);
+		layers_count(&c, im->layers, first, past);
 		if (c.layers - c.attention[NO_ATTENTION] - c.attention[WINDOW])
 			numbers_add(stages, stage + 1);
 	}

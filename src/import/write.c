@@ -1,6 +1,6 @@
 /*
- * The geometry's text, keys in the order of the format, and what is said
- * where there is no geometry.
+ * The geometry's text, its keys in the order of the format, and the error
+ * where there are no planes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "import/work.h"
+#include "import/import.h"
 
 #define STEM_MAX 80		/* bytes of a file's name that are kept */
 
-/* config.json of a model says nothing; its model_type does. */
+/* The file's name, or model_type where the file is called config.json. */
 static void stem(const struct import *im, char *text, size_t size)
 {
 	const char *base = kvp_file_last_name(im->source);
@@ -79,7 +79,7 @@ static void write_planes(struct import *im, struct strbuf *b)
 	strbuf_str(b, "\n  ]\n}\n");
 }
 
-/* What was written is a geometry, or the error says why not. */
+/* Read back what was written. */
 static int check(const struct import *im, const char *text, size_t len,
 		 struct kvp_error *err)
 {
@@ -140,7 +140,7 @@ int no_planes(struct import *im, struct kvp_error *err)
 		snprintf(of, sizeof(of), "stage %llu of %llu, layers %llu to "
 			 "%llu,", (ull)o->stage, (ull)o->stages,
 			 (ull)im->first, (ull)(im->past - 1));
-		stage_holders(im, &holders);
+		stage_list_with_planes(im, &holders);
 	}
 	listed = numbers_text(&holders);
 	if (im->stage.recurrent)
@@ -148,7 +148,7 @@ int no_planes(struct import *im, struct kvp_error *err)
 			 "%llu recurrent layers", (ull)im->row_bytes,
 			 (ull)im->stage.recurrent);
 	return kvp_error_set(err, KVP_EINFEASIBLE, "%s: %s has no plane, so "
-		"there is no geometry: nothing that rows could share; it "
-		"keeps %s%s%s", im->source, of, rows, *listed ?
+		"there is no geometry, since rows share the memory of planes; "
+		"it keeps %s%s%s", im->source, of, rows, *listed ?
 		"; stages with planes: " : "", listed);
 }

@@ -73,7 +73,7 @@ refused_change "DCP divides query heads / kv heads" llama-3.1-70b \
 	"must divide query heads / kv heads" --tp=24 --dcp=2
 refused "DCP with sliding layers" "no vLLM splits sliding layers" --tp=32 \
 	--dcp=2 "$(config gemma-3-27b)"
-refused "DCP of V4" "no source says how" --tp=8 --dcp=2 --kv-dtype=fp8 \
+refused "DCP of V4" "no source states how" --tp=8 --dcp=2 --kv-dtype=fp8 \
 	"$(config deepseek-v4-flash)"
 import "DCP of a hybrid" 0 --tp=4 --dcp=2 --state-dtype=bf16 \
 	"$(config qwen3-next-80b-a3b)"
@@ -96,7 +96,7 @@ same "stages add up" 43417600 "$sum"
 says "vLLM gives the middle stages more" "layers 21 to 26"
 import "layers of each stage" 0 --tp=1 --stage=2/3,24 \
 	"$(config kimi-linear-48b-a3b)"
-says "layers of each stage" "layers 3 to 26, by the numbers said"
+says "layers of each stage" "layers 3 to 26, by the given numbers"
 import "a stage without rows" 0 --tp=1 --stage=2/3,1,23 \
 	--execution-rows=8 --snapshot-rows=4 "$(config kimi-linear-48b-a3b)"
 query "a stage without rows" '[0,0,null,1]' "$tmp/out" '[.execution_rows,
@@ -144,10 +144,10 @@ refused "more MTP layers than stated" "states 1" --tp=1 --mtp=2 \
 	"$(config deepseek-v3)"
 
 refused_change "MTP layers that no source describes" kimi-linear-48b-a3b \
-	'.num_nextn_predict_layers = 1' "no source says what an MTP layer" \
+	'.num_nextn_predict_layers = 1' "no source states what an MTP layer" \
 	--mtp
 refused_change "the same of Ring" ring-mini-linear-2.0 \
-	'.num_nextn_predict_layers = 1' "no source says what an MTP layer" \
+	'.num_nextn_predict_layers = 1' "no source states what an MTP layer" \
 	--mtp --state-dtype=bf16
 refused_change "a list that is neither with nor without MTP layers" \
 	deepseek-v4-flash '.num_nextn_predict_layers = 2' \
@@ -160,7 +160,7 @@ for key in '.mtp_hybrid_override_pattern = "M*" |
 	.mtp_layers_block_type = ["mamba"]'; do
 	refused_change "MTP steps that contradict" nemotron-h-8b \
 		".num_nextn_predict_layers = 1 | $key" \
-		"/mtp_layers_block_type: says other steps than mtp_hybrid" \
+		"/mtp_layers_block_type: states other steps than mtp_hybrid" \
 		--state-dtype=fp16 --mtp
 done
 for key in '.mtp_hybrid_override_pattern = ""' '.mtp_layers_block_type = []' \
@@ -382,7 +382,7 @@ refused_change "kv heads that do not divide" llama-3.1-70b \
 refused_change "heads that do not make the inner width" granite-4.0-h-micro \
 	'.mamba_n_heads = 63' "must make the inner width, 4096" $bf16
 refused_change "two spellings of a width" zamba2-7b '.mamba_d_state = 65' \
-	"state_size, which spells the same, is 64" --state-dtype=bf16
+	"state_size, another name of this key, is 64" --state-dtype=bf16
 refused_change "a product beyond 2^53" qwen3-next-80b-a3b \
 	'.linear_num_value_heads = 2147483647 |
 	 .linear_value_head_dim = 2147483647' "2^53" --state-dtype=bf16
@@ -402,9 +402,9 @@ for name in qwen3-next-80b-a3b jamba-1.5-mini nemotron-h-8b zamba2-7b \
 	says "$name: engines differ" "vLLM: " "SGLang: fp32"
 done
 says "lightning: vLLM" "the model's dtype, and v0.19 refuses fp32"
-refused "the kv type is asked for" "say --kv-dtype" --tp=1 \
+refused "the kv type is asked for" "give --kv-dtype" --tp=1 \
 	"$(config gpt-oss-120b)"
-refused "the conv type is asked for" "say --conv-dtype" --tp=1 \
+refused "the conv type is asked for" "give --conv-dtype" --tp=1 \
 	--kv-dtype=bf16 --state-dtype=bf16 "$(config bamba-9b)"
 refused "KDA has fp32" "must be fp32, which this kind" --tp=1 \
 	--state-dtype=bf16 "$(config kimi-linear-48b-a3b)"
@@ -452,7 +452,7 @@ refused_change "a model in float32" llama-3.1-70b \
 refused_change "a model in something else" llama-3.1-70b \
 	'.torch_dtype = "float8_e4m3fn"' '/torch_dtype: is "float8_e4m3fn"'
 refused_change "two types" qwen3.5-27b '.torch_dtype = "float16"' \
-	"/torch_dtype: is fp16, but another key of the config says bf16"
+	"/torch_dtype: is fp16, but another key of the config is bf16"
 for key in quantization_config.kv_cache_scheme kv_cache_dtype \
 	quantization_config.kv_cache_dtype kv_cache_scheme \
 	quantization_config.kv_cache_quant_config \

@@ -46,7 +46,7 @@ unchanged "llm_config" qwen3.5-27b '{model_type, llm_config: .text_config}'
 unchanged "text_config before llm_config" qwen3.5-27b \
 	'.llm_config = {num_hidden_layers: 1}'
 
-# --- spellings ---
+# --- names of keys ---
 
 unchanged "layer_types for full_attention_interval" qwen3-next-80b-a3b \
 	'del(.full_attention_interval) | .layer_types = [range(48) |
@@ -445,8 +445,8 @@ unchanged "of two keys the family's says the state's type" qwen3.5-27b \
 import "where keys were read" 0 --tp=1 "$(config gemma-3-27b)"
 says "where keys were read" 'keys read: torch_dtype "bfloat16"' \
 	'keys read under /text_config: model_type "gemma3_text"' \
-	"num_key_value_heads 16" "head_dim 128" "DCP 1, unless said" \
-	"1 ranks on a node, unless said" "pages: left to kvplan size"
+	"num_key_value_heads 16" "head_dim 128" "DCP 1, by default" \
+	"1 ranks on a node, by default" "pages: left to kvplan size"
 # As published: vLLM's start-up message.
 import "the page that vLLM makes" 0 --tp=1 "$(config qwen3.5-27b)"
 says "the page that vLLM makes" "= 784, so that a page is as large"

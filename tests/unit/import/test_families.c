@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "import/work.h"
+#include "import/import.h"
 #include "unit/unit.h"
 
 /* How many families take this model_type. */
@@ -75,7 +75,7 @@ START_TEST(a_row_has_what_its_kinds_of_layers_need)
 		ck_assert_ptr_nonnull(f->page_tokens_source);
 		ck_assert_uint_gt(f->page_tokens, 0);
 		ck_assert(f->recurrent || !f->recurrent_words);
-		ck_assert(f->unspelt != UNSPELT_PATTERN || f->pattern);
+		ck_assert(f->default_layers != FULL_BY_PATTERN || f->pattern);
 		ck_assert(f->mtp == MTP_UNKNOWN || f->mtp_key);
 		/* Where the config does not say, a message names engines. */
 		ck_assert(f->state != STATE_FP32 || f->state_engines);

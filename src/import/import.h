@@ -1,22 +1,23 @@
 /*
- * What the files of import hand to each other.  A config goes through them
- * in this order:
+ * What the files of import share.  A config goes through them in this order:
  *
- *   config.c     the text, one key at a time; every key read is noted
- *   families.c   model_type -> a row of the table
- *   layers.c     the spellings of layer kinds -> one list of layers
- *   stage.c      the part of that list that one pipeline stage has
- *   classes.c    what a model's class has where the config has no key
- *   attention.c  plane classes: bytes per token and rank; latent.c, too
- *   recurrent.c  elements of one recurrent layer; row.c, bytes of a row
- *   split.c      what TP and DCP have to divide
- *   sensitive.c  keys that would change the answer and nobody has read
- *   write.c      the geometry's text
+ *   config.c        the text, one key at a time; every key read is noted
+ *   families.c      model_type -> a row of the table
+ *   layers.c        the kinds of the layers, by the keys of layer_keys.c;
+ *                   mtp.c adds the layers of multi-token prediction
+ *   stage.c         the layers of one pipeline stage
+ *   attention.c     bytes of a plane's page, for grouped heads; latent.c for
+ *                   latent vectors; classes.c has defaults of missing keys
+ *   recurrent.c     elements of one recurrent layer; row.c, bytes of a row
+ *   split.c         checks TP and DCP against the heads and widths
+ *   foreign_keys.c  refuses keys that describe another family's cache
+ *   write.c         the geometry's text
  *
- * Each of them tells its part of the derivation with why().
+ * Each of them adds its part to the report with report(), and formulas with
+ * compute(), from lists of terms (terms.h).
  */
-#ifndef KVPLAN_IMPORT_WORK_H
-#define KVPLAN_IMPORT_WORK_H
+#ifndef KVPLAN_IMPORT_IMPORT_H
+#define KVPLAN_IMPORT_IMPORT_H
 
 #include <kvplan/geometry.h>
 #include <kvplan/import.h>
@@ -31,10 +32,10 @@
 /* Entries of a list of layers, which may name the MTP layers, too. */
 #define LISTED_MAX (KVP_IMPORT_LAYERS_MAX + MTP_MAX)
 #define READ_MAX 96		/* different keys read of one config */
-#define MUSTS_MAX 16
+#define RULES_MAX 16
 #define CLASSES_MAX 6
 
-/* What a layer's attention keeps for every token. */
+/* What a layer's attention keeps of each token. */
 enum attention {
 	NO_ATTENTION,
 	FULL,
@@ -51,7 +52,7 @@ struct layer {
 };
 
 /* How many layers there are of each kind. */
-struct census {
+struct layer_counts {
 	uint64_t attention[ATTENTIONS];
 	uint64_t recurrent;
 	uint64_t layers;
@@ -72,17 +73,17 @@ struct dtype {
 	bool computes;		/* also for models, conv and state */
 };
 
-/* A number that the ranks divide among themselves, see split.c. */
-enum must_kind {
-	MUST_DIVIDE,		/* TP divides it */
-	MUST_SPREAD,		/* TP divides it, or it divides TP */
-	MUST_PAD		/* TP divides it, or it is below TP */
+/* What a number that is split over the ranks has to be of TP. */
+enum split_kind {
+	MULTIPLE,
+	MULTIPLE_OR_DIVISOR,
+	MULTIPLE_OR_BELOW
 };
 
-struct must {
+struct split_rule {
 	const char *what;
 	uint64_t value;
-	enum must_kind kind;
+	enum split_kind kind;
 };
 
 struct plane_class {
@@ -102,13 +103,13 @@ typedef int formula(struct import *im, struct kvp_error *err);
 typedef int row_formula(struct import *im, struct row *row,
 			struct kvp_error *err);
 
-/* Two spellings of one key; the second may be NULL. */
-struct spelt {
+/* Two names of one key; the second may be NULL. */
+struct key_names {
 	const char *key[2];
 };
 
 struct mamba_keys {
-	struct spelt heads, head_dim, state, groups, conv, expand;
+	struct key_names heads, head_dim, state, groups, conv, expand;
 	const char *inner;	/* the width itself, where there is a key */
 	bool counted;		/* inner is heads x head_dim, not expand's */
 };
@@ -128,53 +129,54 @@ struct model_class {
 	uint64_t window;	/* sliding_window; 0: none */
 };
 
-/* Keys that spell layer kinds; see layers.c. */
-enum spelling {
+/* Keys that state the kinds of layers; see layer_keys.c. */
+enum layer_key {
 	LAYER_TYPES, LAYERS_BLOCK_TYPE, HYBRID_OVERRIDE_PATTERN,
 	ATTN_TYPE_LIST, COMPRESS_RATIOS, ATTN_LAYER_INDICES, FULL_ATTN_IDXS,
 	LINEAR_ATTN_CONFIG, FULL_ATTENTION_INTERVAL, ATTN_LAYER_PERIOD,
 	LAYER_GROUP_SIZE, SLIDING_WINDOW_PATTERN,
-	SLIDING_WINDOW_PATTERN_SAVED, MAX_WINDOW_LAYERS, SPELLINGS
+	SLIDING_WINDOW_PATTERN_SAVED, MAX_WINDOW_LAYERS, LAYER_KEYS
 };
 
-#define SPELT(spelling) (1u << (spelling))
+#define KEY(key) (1u << (key))
 
-/* What a config without any of its family's spellings means. */
-enum unspelt {
-	UNSPELT_REFUSED,
-	UNSPELT_FULL,
-	UNSPELT_BOTH,		/* every layer attends and recurs */
-	UNSPELT_RECURRENT,
-	UNSPELT_WINDOW,		/* sliding where sliding_window is set */
-	UNSPELT_PATTERN		/* the family's pattern */
+/* The layers of a config that has none of its family's layer keys. */
+enum default_layers {
+	NO_DEFAULT_LAYERS,	/* refused */
+	ALL_FULL,
+	ALL_FULL_AND_RECURRENT,	/* every layer is both */
+	ALL_RECURRENT,
+	SLIDING_IF_WINDOW,	/* all, where sliding_window is set */
+	FULL_BY_PATTERN		/* every pattern-th full, others sliding */
 };
 
 enum mtp_kind {
-	MTP_UNKNOWN,		/* no source says what such a layer keeps */
+	MTP_UNKNOWN,		/* no source states what one keeps */
 	MTP_FULL,		/* each is one layer of full attention */
 	MTP_TAIL,		/* their kinds end the list of layers */
 	MTP_PATTERN		/* each is all layers of a pattern */
 };
 
 enum state_rule {
-	STATE_ASKED,		/* the config's key, else it has to be said */
+	STATE_STATED,		/* by the config or --state-dtype */
 	STATE_FP32		/* fixed by the kind */
 };
 
 struct family {
 	struct kvp_import_family shown;
 	const struct model_class *classes;	/* NULL: none is known */
-	unsigned spellings;	/* SPELT() bits */
-	enum unspelt unspelt;
-	uint64_t pattern;	/* of UNSPELT_PATTERN */
-	bool unspelt_class;	/* its class says so, not the family */
+	unsigned layer_keys;	/* KEY() bits */
+	enum default_layers default_layers;
+	uint64_t pattern;	/* of FULL_BY_PATTERN */
+	bool default_of_class;	/* the report names the class for it */
 	const char *recurrent_words;	/* between spaces */
 	const char *idle_words;	/* of layers that keep nothing */
-	bool slides;		/* knows sliding layers */
+	bool slides;		/* may have sliding layers */
 	bool shares;		/* num_kv_shared_layers keep nothing */
+	bool global_heads;	/* full layers have heads of their own */
 
 	formula *attention;
-	const char *knows;	/* the keys of sensitive.c that it reads */
+	const char *known_keys;	/* keys of foreign_keys.c, allowed here */
 	const char *plane;	/* the name of its full planes */
 	uint64_t page_tokens;
 	const char *page_tokens_source;
@@ -183,7 +185,7 @@ struct family {
 	const struct mamba_keys *mamba;
 	enum state_rule state;
 	const char *state_key;	/* the config's, that engines read */
-	const char *state_engines;	/* who would choose what */
+	const char *state_engines;	/* which engine chooses what */
 
 	enum mtp_kind mtp;
 	const char *mtp_key;
@@ -191,7 +193,7 @@ struct family {
 
 struct import {
 	const struct kvp_import_options *options;
-	const struct kvp_import_options *said;	/* without what was filled in */
+	const struct kvp_import_options *given;	/* without defaults */
 	const char *source;
 	struct json_text in;
 	struct json_at root;
@@ -208,7 +210,7 @@ struct import {
 	struct layer *layers;	/* the model's, then MTP layers taken */
 	uint64_t nlayers;
 	uint64_t nmtp;		/* layers behind them */
-	struct census model, stage;
+	struct layer_counts model, stage;
 	uint64_t first, past;	/* the stage's, in `layers` */
 	uint64_t window;	/* see class_window() */
 	bool window_read;
@@ -222,31 +224,30 @@ struct import {
 	uint64_t layer_bytes;	/* of one layer's part of it */
 	uint64_t execution_rows;
 
-	struct must musts[MUSTS_MAX];
-	size_t nmusts;
+	struct split_rule rules[RULES_MAX];
+	size_t nrules;
 	uint64_t query_heads;
 	uint64_t kv_heads;	/* 0: not grouped */
-	bool no_dcp;		/* no source says how */
+	bool no_dcp;		/* no source states how */
 
-	struct strbuf why;
+	struct strbuf report;
 };
 
-/* A line, or its beginning, of the derivation. */
-#define why(im, ...) strbuf_printf(&(im)->why, __VA_ARGS__)
+/* Add to the report. */
+#define report(im, ...) strbuf_printf(&(im)->report, __VA_ARGS__)
 
 typedef unsigned long long ull;
 
-/* words.c: a list of numbers in a message, zeroed to begin with; of many
-   the first ones and how many more there are. */
+/*
+ * A list of numbers in a message, zeroed to begin with.  Where the room ends,
+ * it says how many more there are.
+ */
 struct numbers {
 	struct text_list list;
 	char text[240];
 };
-void numbers_add(struct numbers *numbers, uint64_t value);
-/* The whole list, "" where it is empty. */
-const char *numbers_text(struct numbers *numbers);
 
-/* Is this one of the words between spaces? */
+/* words.c: is this one of the words between spaces? */
 bool word_is_in(const char *words, const char *word);
 
 /* config.c */
@@ -264,31 +265,43 @@ int config_null(struct import *im, const char *key, bool *null,
 /* A width or count, at least 1. */
 int config_dim(struct import *im, const char *key, uint64_t *out,
 	       struct kvp_error *err);
-/* The same with a value where the key is absent or null. */
+/* Several keys, in this order; the list ends where key is NULL. */
+struct config_dim {
+	const char *key;
+	uint64_t *value;
+};
+#define DIMS(...) (const struct config_dim[]){ __VA_ARGS__, { NULL, NULL } }
+int config_dims(struct import *im, struct kvp_error *err,
+		const struct config_dim *dims);
+/* true or false; where the key is absent or null, *value stays. */
+int config_bool(struct import *im, const char *key, struct json_at *at,
+		bool *value, struct kvp_error *err);
+/* As config_dim(), with a value where the key is absent or null. */
 int config_dim_or(struct import *im, const char *key, uint64_t fallback,
 		  uint64_t *out, struct kvp_error *err);
 /* At least 0, 0 where the key is absent or null. */
 int config_count(struct import *im, const char *key, uint64_t *out,
 		 struct kvp_error *err);
-/* Under whichever key it stands; under both it has to be the same. */
-int config_spelt(struct import *im, const struct spelt *spelt, uint64_t *out,
-		 struct kvp_error *err);
-int config_spelt_or(struct import *im, const struct spelt *spelt,
-		    uint64_t fallback, uint64_t *out, struct kvp_error *err);
-/* That nothing of this key reaches a cache, if it is there. */
+/* By either name; where both are there they have to agree. */
+int config_either(struct import *im, const struct key_names *names,
+		  uint64_t *out, struct kvp_error *err);
+int config_either_or(struct import *im, const struct key_names *names,
+		     uint64_t fallback, uint64_t *out, struct kvp_error *err);
+/* Report that the key, if it is there, has no effect, and why. */
 int config_ignore(struct import *im, const char *key, const char *because,
 		  struct kvp_error *err);
 /* A member of an object in the config. */
 int dim_member(const struct json_at *object, const char *key, uint64_t *out,
 	       struct kvp_error *err);
 
-/* null, false, 0, "" and [] say that there is no such thing. */
+/* null, false, 0, "" and [] */
 bool is_empty(const struct json_at *at);
 /* Note a key as read; config_find() does. */
 void config_note(struct import *im, const char *prefix, const char *key,
 		 const struct json_at *at);
-/* Of two spellings the one that was read. */
-const char *spelt_name(const struct import *im, const struct spelt *spelt);
+/* Of two names the one that the config has. */
+const char *name_in_config(const struct import *im,
+			   const struct key_names *names);
 
 /* families.c */
 int family_find(struct import *im, struct kvp_error *err);
@@ -296,39 +309,44 @@ const struct family *family_at(size_t index);
 
 /* layers.c: fills im->layers. */
 int layers_read(struct import *im, struct kvp_error *err);
-/* spellings.c: one of them, if it is there; *count entries, 0 if not. */
-struct spelling_row {
+bool same_layer(struct layer a, struct layer b);
+
+/* layer_keys.c */
+struct layer_list {
+	struct layer *layers;	/* [room] */
+	uint64_t room;
+	uint64_t count;
+};
+typedef int layer_reader(struct import *im, const struct json_at *at,
+			 struct layer_list *list, struct kvp_error *err);
+
+struct layer_key_row {
 	const char *key;
-	int (*read)(struct import *im, const struct json_at *at,
-		    struct layer *layers, uint64_t *count,
-		    struct kvp_error *err);
+	layer_reader *read;	/* into an empty list */
 	bool list;		/* has a length of its own */
 };
-extern const struct spelling_row spellings[SPELLINGS];
-int pattern_read(const struct json_at *at, struct layer *layers, uint64_t most,
-		 uint64_t *count, struct kvp_error *err);
-int words_read(const struct import *im, const struct json_at *at,
-	       struct layer *layers, uint64_t most, uint64_t *count,
-	       struct kvp_error *err);
+extern const struct layer_key_row layer_keys[LAYER_KEYS];
+layer_reader read_layer_words, read_layer_letters;
 /* mtp.c: the layers behind the model's. */
 int mtp_read(struct import *im, uint64_t stated, const struct layer *tail,
 	     uint64_t ntail, struct kvp_error *err);
 
 /* stage.c */
-int stage_take(struct import *im, struct kvp_error *err);
-/* The stages that hold planes. */
-void stage_holders(const struct import *im, struct numbers *stages);
-void census_take(struct census *c, const struct layer *layers,
+int stage_select(struct import *im, struct kvp_error *err);
+/* The stages that have planes. */
+void stage_list_with_planes(const struct import *im, struct numbers *stages);
+void layers_count(struct layer_counts *c, const struct layer *layers,
 		 uint64_t first, uint64_t past);
 
 /*
- * classes.c: a key, or what the model's class in transformers has without
- * it, which is told; KVP_EINPUT where no class settles it.
+ * classes.c: a key, or where it is absent the default of the model's class in
+ * transformers, which the report then names; KVP_EINPUT where the class has
+ * none.
  */
 const struct model_class *class_of(const struct import *im);
 int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
 		   struct kvp_error *err);
-int class_width(struct import *im, const struct spelt *keys, uint64_t query,
+int class_width(struct import *im, const struct key_names *keys, uint64_t query,
 		uint64_t *width, struct kvp_error *err);
 /* im->window; 0 where the key is null, or the class has no window. */
 int class_window(struct import *im, struct kvp_error *err);
@@ -339,8 +357,8 @@ int dtype_kv(struct import *im, struct kvp_error *err);
 int dtype_rows(struct import *im, struct kvp_error *err);
 
 /* attention.c, latent.c: the formulas of the table. */
-formula attention_grouped, attention_zamba, attention_gemma4;
-formula attention_mla, attention_sparse_mla, attention_v4;
+formula attention_grouped, attention_zamba, attention_mla,
+	attention_sparse_mla, attention_v4;
 /*
  * planes.c: one more class, if it has any plane, and its line of the report.
  * The terms are the bytes of a token, of a page for class_add(); both end in
@@ -358,29 +376,30 @@ int rows_read(struct import *im, struct kvp_error *err);
 int rows_compute(struct import *im, struct kvp_error *err);
 
 /* split.c */
-void must(struct import *im, const char *what, uint64_t value,
-	  enum must_kind kind);
+void split_require(struct import *im, const char *what, uint64_t value,
+		   enum split_kind kind);
 int split_check(struct import *im, struct kvp_error *err);
 
-/* sensitive.c */
-int sensitive_check(struct import *im, struct kvp_error *err);
+/* foreign_keys.c */
+int foreign_keys_check(struct import *im, struct kvp_error *err);
 
-/* derive.c */
-void derive_keys(struct import *im);
-void derive_census(struct import *im, const struct census *c,
-		   uint64_t first, uint64_t past);
+/* report.c */
+void report_keys(struct import *im);
+/* Those from `first` up to `past`. */
+void report_layers(struct import *im, uint64_t first, uint64_t past);
+void numbers_add(struct numbers *numbers, uint64_t value);
+/* The whole list, "" where it is empty. */
+const char *numbers_text(struct numbers *numbers);
+/*
+ * The value of the terms, which are added to the current line of the report.
+ * KVP_ELIMIT, which quotes that line, where a value is above 2^53 - 1.
+ */
+int compute(struct import *im, uint64_t *out, struct kvp_error *err,
+	    const struct term *terms);
 
 /* write.c */
 int geometry_compose(struct import *im, char **text, size_t *len,
 		     struct kvp_error *err);
 int no_planes(struct import *im, struct kvp_error *err);
-
-/*
- * words.c: the value of the terms, which are added to the line of the report
- * that has been begun.  KVP_ELIMIT, which quotes that line, where a value is
- * above 2^53 - 1.
- */
-int compute(struct import *im, uint64_t *out, struct kvp_error *err,
-	    const struct term *terms);
 
 #endif
