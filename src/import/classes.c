@@ -38,7 +38,6 @@ int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
 {
 	static const char key[] = "num_key_value_heads";
 	const struct model_class *c = class_of(im);
-	struct json_at at;
 	int code = config_dim_or(im, key, 0, heads, err);
 
 	if (!code && !*heads && !c->all_heads)
@@ -51,8 +50,7 @@ int class_kv_heads(struct import *im, uint64_t query, uint64_t *heads,
 	}
 	if (code || query % *heads == 0)
 		return code;
-	code = config_find(im, key, &at, err);
-	return code ? code : json_fail(&at, err, KVP_EINPUT,
+	return json_fail(CONFIG_KEY(im, key), err, KVP_EINPUT,
 		"is %llu, must divide num_attention_heads, %llu",
 		(ull)*heads, (ull)query);
 }
@@ -62,29 +60,24 @@ static int share(struct import *im, const struct model_class *c,
 		 const char *key, uint64_t query, uint64_t *width,
 		 struct kvp_error *err)
 {
-	struct json_at at;
 	uint64_t hidden = 0;
 	int code = config_dim(im, "hidden_size", &hidden, err);
 
 	if (code)
 		return code;
-	if (hidden % query) {
-		code = config_find(im, "hidden_size", &at, err);
-		return code ? code : json_fail(&at, err, KVP_EINPUT,
+	if (hidden % query)
+		return json_fail(CONFIG_KEY(im, "hidden_size"), err, KVP_EINPUT,
 			"is %llu, must be a multiple of num_attention_heads, "
 			"%llu, where there is no %s", (ull)hidden,
 			(ull)query, key);
-	}
 	report(im, "head width: no %s; ", key);
 	code = compute(im, width, err, TERMS(TERM("", "hidden_size", hidden),
 		TERM("/", "num_attention_heads", query), EQUALS(NULL)));
-	if (!code && c->head_dim && c->head_dim != *width) {
-		code = config_find(im, key, &at, err);
-		return code ? code : json_fail(&at, err, KVP_EINPUT,
+	if (!code && c->head_dim && c->head_dim != *width)
+		return json_fail(CONFIG_KEY(im, key), err, KVP_EINPUT,
 			"missing; hidden_size / num_attention_heads is %llu, "
 			"but %llu is the default of %s in transformers",
 			(ull)*width, (ull)c->head_dim, c->name);
-	}
 	report(im, ", %s of %s in transformers\n", c->head_dim ?
 	       "which is the default" : "the rule", c->name);
 	return code;
@@ -117,7 +110,6 @@ int class_window(struct import *im, struct kvp_error *err)
 {
 	static const char key[] = "sliding_window";
 	const struct model_class *c = class_of(im);
-	struct json_at at;
 	bool null = false;
 	int code;
 
@@ -131,12 +123,10 @@ int class_window(struct import *im, struct kvp_error *err)
 	im->window_read = true;
 	if (im->window || null)
 		return KVP_OK;
-	if (c == &none) {
-		code = config_find(im, key, &at, err);
-		return code ? code : json_fail(&at, err, KVP_EINPUT,
+	if (c == &none)
+		return json_fail(CONFIG_KEY(im, key), err, KVP_EINPUT,
 			"missing; family %s needs this key, null where no "
 			"layer slides", im->family->shown.name);
-	}
 	im->window = c->window;
 	if (c->window)
 		report(im, "window: no %s key; %llu, the default of %s in "

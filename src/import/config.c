@@ -11,10 +11,6 @@
 
 /* Where a config of several models keeps the language model's. */
 static const char *const nests[] = {
-	"text_config", "llm_config", "language_config"
-};
-
-static const char *const prefixes[] = {
 	"/text_config", "/llm_config", "/language_config"
 };
 
@@ -38,11 +34,11 @@ int config_open(struct import *im, const char *text, size_t len,
 	im->body = im->root;
 	im->prefix = "";
 	for (i = 0; i < NESTS && !code; i++) {
-		code = json_only_member(&im->root, nests[i], &at, err);
+		code = json_only_member(&im->root, nests[i] + 1, &at, err);
 		if (code || !at.p || json_type(&at) != JSON_OBJECT)
 			continue;
 		im->body = at;
-		im->prefix = prefixes[i];
+		im->prefix = nests[i];
 		break;
 	}
 	return code;
@@ -141,7 +137,6 @@ int config_either_or(struct import *im, const struct key_names *names,
 		     uint64_t fallback, uint64_t *out, struct kvp_error *err)
 {
 	uint64_t first = 0, second = 0;
-	struct json_at at;
 	int code = config_dim_or(im, names->key[0], 0, &first, err);
 
 	if (!code && names->key[1])
@@ -151,8 +146,7 @@ int config_either_or(struct import *im, const struct key_names *names,
 	*out = first ? first : second ? second : fallback;
 	if (!first || !second || first == second)
 		return KVP_OK;
-	code = config_find(im, names->key[0], &at, err);
-	return code ? code : json_fail(&at, err, KVP_EINPUT,
+	return json_fail(CONFIG_KEY(im, names->key[0]), err, KVP_EINPUT,
 		"is %llu, but %s, another name of this key, is %llu",
 		(ull)first, names->key[1], (ull)second);
 }

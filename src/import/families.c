@@ -340,23 +340,15 @@ const struct family *family_at(size_t index)
 	return index < FAMILIES ? &families[index] : NULL;
 }
 
-static const struct family *by_name(const char *name)
+/* The family of this name, or the one of this model_type. */
+static const struct family *find_family(const char *name, const char *type)
 {
-	size_t i;
+	const struct family *f = families;
 
-	for (i = 0; i < FAMILIES; i++)
-		if (!strcmp(families[i].shown.name, name))
-			return &families[i];
-	return NULL;
-}
-
-static const struct family *by_type(const char *type)
-{
-	size_t i;
-
-	for (i = 0; i < FAMILIES; i++)
-		if (word_is_in(families[i].shown.types, type))
-			return &families[i];
+	for (; f < families + FAMILIES; f++)
+		if (name ? !strcmp(f->shown.name, name) :
+			   word_is_in(f->shown.types, type))
+			return f;
 	return NULL;
 }
 
@@ -389,7 +381,7 @@ static int fail_unknown_type(const struct json_at *object, const char *type,
 
 static int use_option(struct import *im, struct kvp_error *err)
 {
-	im->family = by_name(im->options->family);
+	im->family = find_family(im->options->family, NULL);
 	if (!im->family)
 		return kvp_error_set(err, KVP_EINPUT, "--as=%.40s: no such "
 			"family; kvplan import --list-families lists them",
@@ -436,7 +428,7 @@ int family_find(struct import *im, struct kvp_error *err)
 		return code;
 	if (im->options->family)
 		return use_option(im, err);
-	im->family = im->model_type ? by_type(im->model_type) : NULL;
+	im->family = im->model_type ? find_family(NULL, im->model_type) : NULL;
 	if (!im->family)
 		return fail_unknown_type(object, im->model_type, err);
 	report(im, "model_type %s: family %s\n", im->model_type,

@@ -24,43 +24,39 @@ void kvp_import_options_init(struct kvp_import_options *options)
 	};
 }
 
-static int option(const char *name, uint64_t value, uint64_t low,
-		  uint64_t high, struct kvp_error *err)
-{
-	if (value == KVP_IMPORT_UNSTATED || (value >= low && value <= high))
-		return KVP_OK;
-	return kvp_error_set(err, KVP_EINPUT,
-		"--%s=%llu: must be from %llu to %llu", name, (ull)value,
-		(ull)low, (ull)high);
-}
-
 /* Check the options and fill in defaults that no config changes. */
 static int set_defaults(struct kvp_import_options *o, struct kvp_error *err)
 {
-	int code;
+	const struct {
+		const char *name;
+		uint64_t value, low, high;
+	} ranges[] = {
+		{ "tp", o->tp, 1, KVP_RANKS_MAX },
+		{ "dcp", o->dcp, 1, KVP_RANKS_MAX },
+		{ "page-tokens", o->page_tokens, 1, DIM_MAX },
+		{ "spec-tokens", o->spec_tokens, 0, KVP_IMPORT_SPEC_MAX },
+		{ "execution-rows", o->execution_rows, 0, KVP_ROWS_MAX },
+		{ "snapshot-rows", o->snapshot_rows, 0, KVP_ROWS_MAX },
+		{ "pages", o->pages, 1, KVP_NUMBER_MAX },
+	};
+	size_t i;
 
 	if (o->tp == KVP_IMPORT_UNSTATED)
-		return kvp_error_set(err, KVP_EINPUT, "--tp: missing; give the "
-			"number of ranks that share the model");
-	code = option("tp", o->tp, 1, KVP_RANKS_MAX, err);
+		return kvp_error_set(err, KVP_EINPUT, "--tp: missing; give "
+			"the number of ranks that share the model");
+	for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (ranges[i].value != KVP_IMPORT_UNSTATED &&
+		    (ranges[i].value < ranges[i].low ||
+		     ranges[i].value > ranges[i].high))
+			return kvp_error_set(err, KVP_EINPUT, "--%s=%llu: must "
+				"be from %llu to %llu", ranges[i].name,
+				(ull)ranges[i].value, (ull)ranges[i].low,
+				(ull)ranges[i].high);
 	if (o->dcp == KVP_IMPORT_UNSTATED)
 		o->dcp = 1;
 	if (o->ranks_per_node == KVP_IMPORT_UNSTATED)
 		o->ranks_per_node = o->tp;
-	if (!code)
-		code = option("dcp", o->dcp, 1, KVP_RANKS_MAX, err);
-	if (!code)
-		code = option("page-tokens", o->page_tokens, 1, DIM_MAX, err);
-	if (!code)
-		code = option("spec-tokens", o->spec_tokens, 0,
-			      KVP_IMPORT_SPEC_MAX, err);
-	if (!code)
-		code = option("execution-rows", o->execution_rows, 0,
-			      KVP_ROWS_MAX, err);
-	if (!code)
-		code = option("snapshot-rows", o->snapshot_rows, 0,
-			      KVP_ROWS_MAX, err);
-	return code ? code : option("pages", o->pages, 1, KVP_NUMBER_MAX, err);
+	return KVP_OK;
 }
 
 static const char *origin(uint64_t given)
@@ -68,23 +64,19 @@ static const char *origin(uint64_t given)
 	return given == KVP_IMPORT_UNSTATED ? "by default" : "as given";
 }
 
-static void report_split(struct import *im)
+static int report_split(struct import *im, struct kvp_error *err)
 {
 	const struct kvp_import_options *o = im->options;
+	bool given = o->page_tokens != KVP_IMPORT_UNSTATED;
 
+	(void)err;
 	report(im, "split: TP %llu, as given; DCP %llu, %s; %llu ranks on a "
 	       "node, %s\n", (ull)o->tp, (ull)o->dcp, origin(im->given->dcp),
 	       (ull)o->ranks_per_node, origin(im->given->ranks_per_node));
-}
-
-static void set_page_tokens(struct import *im)
-{
-	const struct family *f = im->family;
-	bool given = im->options->page_tokens != KVP_IMPORT_UNSTATED;
-
-	im->page_tokens = given ? im->options->page_tokens : f->page_tokens;
-	report(im, "page tokens: %llu, %s\n", (ull)im->page_tokens,
-	       given ? "as given" : f->page_tokens_source);
+	im->page_tokens = given ? o->page_tokens : im->family->page_tokens;
+	report(im, "page tokens: %llu, %s\n", (ull)im->page_tokens, given ?
+	       "as given" : im->family->page_tokens_source);
+	return KVP_OK;
 }
 
 /*
@@ -188,44 +180,37 @@ static bool attends(const struct layer_counts *c)
 	return c->layers - c->attention[NO_ATTENTION] > 0;
 }
 
-/* Everything up to the geometry's text. */
-static int derive(struct import *im, const char *text, size_t len,
-		  struct kvp_error *err)
+static int read_attention(struct import *im, struct kvp_error *err)
 {
-	int code = config_open(im, text, len, err);
+	int code;
 
-	report(im, "sizes: as in vLLM v0.19 where no other engine is named; "
-	       "see kvplan-import(7)\n");
-	if (!code)
-		code = family_find(im, err);
-	if (!code)
-		code = layers_read(im, err);
-	if (!code)
-		code = stage_select(im, err);
-	if (code)
-		return code;
-	report_layers(im, im->first, im->past);
-	report_split(im);
-	set_page_tokens(im);
 	if (!attends(&im->model) && im->options->kv_dtype)
 		return kvp_error_set(err, KVP_EINPUT, "%s: --kv-dtype=%.40s: "
 			"this model keeps no keys and values", im->source,
 			im->options->kv_dtype);
-	if (attends(&im->model))
-		code = dtype_kv(im, err);
-	if (!code && attends(&im->model))
-		code = im->family->attention(im, err);
-	if (!code)
-		code = rows_read(im, err);
-	if (!code)
-		code = split_check(im, err);
-	if (!code)
-		code = rows_compute(im, err);
-	if (!code)
-		code = report_raised_page(im, err);
-	if (!code)
-		code = set_execution_rows(im, err);
-	return code ? code : foreign_keys_check(im, err);
+	if (!attends(&im->model))
+		return KVP_OK;
+	code = dtype_kv(im, err);
+	return code ? code : im->family->attention(im, err);
+}
+
+/* Everything up to the geometry's text, in the order of the report. */
+static int derive(struct import *im, const char *text, size_t len,
+		  struct kvp_error *err)
+{
+	static formula *const steps[] = {
+		family_find, layers_read, stage_select, report_split,
+		read_attention, rows_read, split_check, rows_compute,
+		report_raised_page, set_execution_rows, foreign_keys_check
+	};
+	size_t i;
+	int code = config_open(im, text, len, err);
+
+	report(im, "sizes: as in vLLM v0.19 where no other engine is named; "
+	       "see kvplan-import(7)\n");
+	for (i = 0; i < sizeof(steps) / sizeof(*steps) && !code; i++)
+		code = steps[i](im, err);
+	return code;
 }
 
 static int write_result(struct import *im, char **geometry,

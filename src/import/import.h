@@ -294,6 +294,11 @@ int config_ignore(struct import *im, const char *key, const char *because,
 int dim_member(const struct json_at *object, const char *key, uint64_t *out,
 	       struct kvp_error *err);
 
+/* The position of a key of the model's config, for json_fail(). */
+#define CONFIG_KEY(im, name) \
+	(&(struct json_at){ .in = (im)->body.in, .up = &(im)->body, \
+			    .key = (name) })
+
 /* null, false, 0, "" and [] */
 bool is_empty(const struct json_at *at);
 /* Note a key as read; config_find() does. */

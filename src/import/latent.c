@@ -92,15 +92,12 @@ static int add_slot(struct import *im, const struct latent *l,
 static int read_indexer(struct import *im, struct kvp_error *err)
 {
 	uint64_t width = 0;
-	struct json_at at;
 	int code = config_dim(im, "index_head_dim", &width, err);
 
-	if (!code && width != 128) {
-		code = config_find(im, "index_head_dim", &at, err);
-		return code ? code : json_fail(&at, err, KVP_EINPUT,
-			"is %llu, must be 128, the one width whose slot is "
-			"defined", (ull)width);
-	}
+	if (!code && width != 128)
+		return json_fail(CONFIG_KEY(im, "index_head_dim"), err,
+			KVP_EINPUT, "is %llu, must be 128, the one width "
+			"whose slot is defined", (ull)width);
 	if (!code)
 		code = config_ignore(im, "index_topk",
 				     "tokens that are read, of all that are "

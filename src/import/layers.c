@@ -183,7 +183,7 @@ static int fill_default_layers(struct import *im, struct kvp_error *err)
 /* Without the key of upper layers that slide, none may. */
 static int check_upper(struct import *im, struct kvp_error *err)
 {
-	struct json_at use, upper;
+	struct json_at use;
 	bool on = false;
 	int code;
 
@@ -192,10 +192,9 @@ static int check_upper(struct import *im, struct kvp_error *err)
 	code = config_bool(im, "use_sliding_window", &use, &on, err);
 	if (code || !on)
 		return code;
-	code = config_find(im, "max_window_layers", &upper, err);
-	return code ? code : json_fail(&upper, err, KVP_EINPUT, "missing; "
-		"use_sliding_window is true, and this key states from "
-		"which layer on");
+	return json_fail(CONFIG_KEY(im, "max_window_layers"), err, KVP_EINPUT,
+		"missing; use_sliding_window is true, and this key states "
+		"from which layer on");
 }
 
 static int read_default_layers(struct import *im, struct kvp_error *err)

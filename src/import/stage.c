@@ -86,6 +86,7 @@ int stage_select(struct import *im, struct kvp_error *err)
 		       "remaining layers to the last stages" : "");
 	}
 	layers_count(&im->stage, im->layers, im->first, im->past);
+	report_layers(im, im->first, im->past);
 	return code;
 }
 
