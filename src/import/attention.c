@@ -2,6 +2,8 @@
  * What attention of grouped heads keeps, whole or in a sliding window: bytes
  * per token, plane and rank, as in vLLM v0.19.
  */
+#include <assert.h>
+
 #include "import/import.h"
 
 struct heads {
@@ -53,6 +55,7 @@ static int add_grouped(struct import *im, const char *name, uint64_t count,
 
 static void require_heads(struct import *im, const struct heads *h)
 {
+	assert(h->kv && h->query % h->kv == 0 && h->dk && h->dv);
 	im->query_heads = h->query;
 	im->kv_heads = h->kv;
 	split_require(im, "num_attention_heads", h->query, MULTIPLE);

@@ -341,7 +341,7 @@ int stage_select(struct import *im, struct kvp_error *err);
 /* The stages that have planes. */
 void stage_list_with_planes(const struct import *im, struct numbers *stages);
 void layers_count(struct layer_counts *c, const struct layer *layers,
-		 uint64_t first, uint64_t past);
+		  uint64_t first, uint64_t past);
 
 /*
  * classes.c: a key, or where it is absent the default of the model's class in

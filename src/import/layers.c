@@ -282,6 +282,8 @@ int layers_read(struct import *im, struct kvp_error *err)
 		code = kvp_error_nomem(err);
 	else
 		code = read_all(im, &r, err);
+	assert(code || (im->nlayers && im->nlayers <= KVP_IMPORT_LAYERS_MAX &&
+			im->nmtp <= MTP_MAX * MTP_MAX));
 	free(r.list.layers);
 	return code;
 }

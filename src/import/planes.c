@@ -11,6 +11,7 @@ int class_add(struct import *im, const char *name, uint64_t count,
 	uint64_t page = 0;
 	int code;
 
+	assert(im->page_tokens && count <= im->stage.layers);
 	report(im, "%s: ", name);
 	code = compute(im, &page, err, terms);
 	if (code)

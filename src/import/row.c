@@ -2,6 +2,8 @@
  * The row of the stage: the elements of one layer by the family's formula,
  * their types, and the bytes of all layers.
  */
+#include <assert.h>
+
 #include "import/import.h"
 
 /* Refuse a type for something that no layer of this model has. */
@@ -44,6 +46,7 @@ static int compute_row_bytes(struct import *im, const struct row *row,
 
 int rows_read(struct import *im, struct kvp_error *err)
 {
+	assert(!im->model.recurrent || im->family->recurrent);
 	return im->model.recurrent ?
 	       im->family->recurrent(im, &im->row, err) : KVP_OK;
 }
@@ -55,5 +58,8 @@ int rows_compute(struct import *im, struct kvp_error *err)
 	if (code || !im->model.recurrent)
 		return code;
 	code = dtype_rows(im, err);
-	return code ? code : compute_row_bytes(im, &im->row, err);
+	if (code)
+		return code;
+	assert((!im->row.conv || im->conv) && (!im->row.state || im->state));
+	return compute_row_bytes(im, &im->row, err);
 }

@@ -10,7 +10,7 @@
 void split_require(struct import *im, const char *what, uint64_t value,
 		   enum split_kind kind)
 {
-	assert(im->nrules < RULES_MAX);
+	assert(value && im->nrules < RULES_MAX);
 	im->rules[im->nrules++] = (struct split_rule){ what, value, kind };
 }
 

@@ -3,11 +3,13 @@
  * the layers by the stages goes, one layer each, to the stages before the last
  * one, as in vLLM; an explicit list of layers overrides that.
  */
+#include <assert.h>
+
 #include "base/u64.h"
 #include "import/import.h"
 
 void layers_count(struct layer_counts *c, const struct layer *layers,
-		 uint64_t first, uint64_t past)
+		  uint64_t first, uint64_t past)
 {
 	uint64_t i;
 
@@ -85,6 +87,7 @@ int stage_select(struct import *im, struct kvp_error *err)
 		       ", as vLLM splits them; SGLang gives the "
 		       "remaining layers to the last stages" : "");
 	}
+	assert(im->first < im->past && im->past <= im->nlayers + im->nmtp);
 	layers_count(&im->stage, im->layers, im->first, im->past);
 	report_layers(im, im->first, im->past);
 	return code;

@@ -2,6 +2,7 @@
  * The geometry's text, its keys in the order of the format, and the error
  * where there are no planes.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static void write_planes(struct import *im, struct strbuf *b)
 {
 	size_t i;
 
+	assert(im->nclasses);
 	strbuf_str(b, ",\n  \"planes\": [");
 	for (i = 0; i < im->nclasses; i++)
 		strbuf_printf(b, "%s\n    {\"name\": \"%s\", \"count\": %llu, "
