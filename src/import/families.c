@@ -1,8 +1,8 @@
 /*
  * The families, one row each.  A row has the model_type words of the family,
  * the keys that state its layers, the formulas of what a layer of each kind
- * keeps, what the classes of transformers that read its configs have
- * where there is no key, and which engine chooses what where engines differ.
+ * keeps, the defaults of its classes in transformers, and what each engine
+ * chooses where engines differ.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static const struct mamba_keys mamba_jamba = {
 	.expand = { { "mamba_expand", NULL } },
 };
 
-/* Keys of sensitive.c that formulas read or know to be nothing to them. */
+/* Keys of foreign_keys.c that formulas read, or that change nothing here. */
 #define HEADS "head_dim attention_head_dim v_head_dim"
 #define WINDOW_KEYS HEADS " sliding_window"
 #define LATENT "kv_lora_rank qk_head_dim head_dim v_head_dim"

@@ -135,7 +135,7 @@ int foreign_keys_check(struct import *im, struct kvp_error *err)
 		for (key = table[i].keys; *key && !code; key++) {
 			code = check(im, &im->body, *key, table[i].because,
 				     err);
-			/* This one stands at the top, too. */
+			/* Configs of several models state it at the top. */
 			if (!code && table[i].because == crossing)
 				code = check(im, &im->root, *key, crossing,
 					     err);

@@ -231,14 +231,14 @@ int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	       size_t len, const struct kvp_import_options *options,
 	       struct kvp_error *err)
 {
-	struct kvp_import_options settled = *options;
-	struct import im = { .options = &settled, .given = options,
+	struct kvp_import_options complete = *options;
+	struct import im = { .options = &complete, .given = options,
 			     .source = source };
 	int code, rc;
 
 	*geometry = *derivation = NULL;
 	*geometry_len = *derivation_len = 0;
-	code = set_defaults(&settled, err);
+	code = set_defaults(&complete, err);
 	if (!code)
 		code = derive(&im, text, len, err);
 	if (!code)

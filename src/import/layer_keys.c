@@ -145,7 +145,7 @@ static int read_ratios(struct import *im, const struct json_at *at,
 
 /* --- lists of layers --- */
 
-/* All layers of the model are of this kind until a list or rule sets them. */
+/* Set all layers of the model to this kind; a list or rule sets some anew. */
 static void fill(const struct import *im, struct layer_list *list,
 		 struct layer kind)
 {

@@ -180,7 +180,7 @@ static int fill_default_layers(struct import *im, struct kvp_error *err)
 	return code;
 }
 
-/* Without the key of upper layers that slide, none may. */
+/* use_sliding_window needs max_window_layers. */
 static int check_upper(struct import *im, struct kvp_error *err)
 {
 	struct json_at use;

@@ -153,7 +153,7 @@ int compute(struct import *im, uint64_t *out, struct kvp_error *err,
 		*out = value;
 		return KVP_OK;
 	}
-	/* The report is dropped, and the line quoted, as one. */
+	/* The error quotes the line; the report is dropped. */
 	for (p = im->report.text + line; *p; p++)
 		if (*p == '\n')
 			*p = ' ';

@@ -38,7 +38,7 @@ static int compute_row_bytes(struct import *im, const struct row *row,
 	terms_append(terms, layer);
 	terms_append(terms, TERMS(EQUALS("B\n")));
 	report(im, "row: ");
-	/* Where it does not fit, a row of one layer or more does not. */
+	/* What does not fit here, compute() refuses. */
 	if (!terms_evaluate(layer, &im->layer_bytes))
 		im->layer_bytes = 0;
 	return compute(im, &im->row_bytes, err, terms);
