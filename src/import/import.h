@@ -317,7 +317,9 @@ int layers_read(struct import *im, struct kvp_error *err);
 bool same_layer(struct layer a, struct layer b);
 
 /* layer_keys.c */
+struct layer_key_row;
 struct layer_list {
+	const struct layer_key_row *row;	/* the key it is read from */
 	struct layer *layers;	/* [room] */
 	uint64_t room;
 	uint64_t count;
@@ -328,6 +330,7 @@ typedef int layer_reader(struct import *im, const struct json_at *at,
 struct layer_key_row {
 	const char *key;
 	layer_reader *read;	/* into an empty list */
+	struct layer other;	/* the layers that a rule does not name */
 	bool list;		/* has a length of its own */
 };
 extern const struct layer_key_row layer_keys[LAYER_KEYS];

@@ -101,14 +101,16 @@ int read_layer_letters(struct import *im, const struct json_at *at,
 
 /* --- numbers, one per layer --- */
 
-static int read_numbers(const struct json_at *at, struct layer_list *list,
-			bool ratios, struct kvp_error *err)
+static int read_numbers(struct import *im, const struct json_at *at,
+			struct layer_list *list, struct kvp_error *err)
 {
+	bool ratios = list->row == &layer_keys[COMPRESS_RATIOS];
 	struct json_list elements;
 	struct json_at element;
 	uint64_t got = 0;
 	int code = json_list_begin(&elements, at, err);
 
+	(void)im;
 	while (!code && json_list_next(&elements, &element)) {
 		code = add_layer(at, list, neither, err);
 		if (!code)
@@ -127,20 +129,6 @@ static int read_numbers(const struct json_at *at, struct layer_list *list,
 				"recurrent");
 	}
 	return code;
-}
-
-static int read_types(struct import *im, const struct json_at *at,
-		      struct layer_list *list, struct kvp_error *err)
-{
-	(void)im;
-	return read_numbers(at, list, false, err);
-}
-
-static int read_ratios(struct import *im, const struct json_at *at,
-		       struct layer_list *list, struct kvp_error *err)
-{
-	(void)im;
-	return read_numbers(at, list, true, err);
 }
 
 /* --- lists of layers --- */
@@ -184,8 +172,9 @@ static int set_listed(const struct import *im, const struct json_at *at,
 static int read_indices(struct import *im, const struct json_at *at,
 			struct layer_list *list, struct kvp_error *err)
 {
-	fill(im, list, recurs);
-	return set_listed(im, at, 0, recurs, attends, list, err);
+	fill(im, list, list->row->other);
+	return set_listed(im, at, 0, list->row->other, attends, list,
+			  err);
 }
 
 /* Two lists, counted from 1, which name every layer once. */
@@ -218,32 +207,19 @@ static int read_linear_attn(struct import *im, const struct json_at *at,
 
 /* --- rules --- */
 
-/* Every period-th layer, counted from 1, is full; the others are `other`. */
+/* Every period-th layer, counted from 1, is full. */
 static int read_every(struct import *im, const struct json_at *at,
-		      struct layer other, struct layer_list *list,
-		      struct kvp_error *err)
+		      struct layer_list *list, struct kvp_error *err)
 {
 	uint64_t period = 0, i;
 	int code = json_u64(at, 1, DIM_MAX, &period, err);
 
 	if (code)
 		return code;
-	fill(im, list, other);
+	fill(im, list, list->row->other);
 	for (i = period; i <= im->nlayers; i += period)
 		list->layers[i - 1] = attends;
 	return KVP_OK;
-}
-
-static int read_interval(struct import *im, const struct json_at *at,
-			 struct layer_list *list, struct kvp_error *err)
-{
-	return read_every(im, at, recurs, list, err);
-}
-
-static int read_window_pattern(struct import *im, const struct json_at *at,
-			       struct layer_list *list, struct kvp_error *err)
-{
-	return read_every(im, at, (struct layer){ SLIDING, false }, list, err);
 }
 
 static int read_group(struct import *im, const struct json_at *at,
@@ -257,7 +233,7 @@ static int read_group(struct import *im, const struct json_at *at,
 			"is %llu, must divide num_hidden_layers, %llu: "
 			"sources differ about the layers behind the last "
 			"whole group", (ull)size, (ull)im->nlayers);
-	return code ? code : read_every(im, at, recurs, list, err);
+	return code ? code : read_every(im, at, list, err);
 }
 
 static int read_period(struct import *im, const struct json_at *at,
@@ -276,7 +252,7 @@ static int read_period(struct import *im, const struct json_at *at,
 		code = json_u64(&other, 0, period - 1, &offset, err);
 	if (code)
 		return code;
-	fill(im, list, recurs);
+	fill(im, list, list->row->other);
 	for (i = offset; i < im->nlayers; i += period)
 		list->layers[i] = attends;
 	return KVP_OK;
@@ -305,25 +281,33 @@ static int read_window_layers(struct import *im, const struct json_at *at,
 	return KVP_OK;
 }
 
+#define OTHERS_RECUR { NO_ATTENTION, true }
+#define OTHERS_SLIDE { SLIDING, false }
+
 const struct layer_key_row layer_keys[LAYER_KEYS] = {
-	[LAYER_TYPES] = { "layer_types", read_layer_words, true },
-	[LAYERS_BLOCK_TYPE] = { "layers_block_type", read_layer_words, true },
+	[LAYER_TYPES] = { "layer_types", read_layer_words, .list = true },
+	[LAYERS_BLOCK_TYPE] = { "layers_block_type", read_layer_words,
+				.list = true },
 	[HYBRID_OVERRIDE_PATTERN] = { "hybrid_override_pattern",
-				      read_layer_letters, true },
-	[ATTN_TYPE_LIST] = { "attn_type_list", read_types, true },
-	[COMPRESS_RATIOS] = { "compress_ratios", read_ratios, true },
-	[ATTN_LAYER_INDICES] = { "attn_layer_indices", read_indices, false },
-	[FULL_ATTN_IDXS] = { "full_attn_idxs", read_indices, false },
+				      read_layer_letters, .list = true },
+	[ATTN_TYPE_LIST] = { "attn_type_list", read_numbers, .list = true },
+	[COMPRESS_RATIOS] = { "compress_ratios", read_numbers, .list = true },
+	[ATTN_LAYER_INDICES] = { "attn_layer_indices", read_indices,
+				 OTHERS_RECUR, false },
+	[FULL_ATTN_IDXS] = { "full_attn_idxs", read_indices, OTHERS_RECUR,
+			     false },
 	[LINEAR_ATTN_CONFIG] = { "linear_attn_config", read_linear_attn,
-				 false },
-	[FULL_ATTENTION_INTERVAL] = { "full_attention_interval",
-				      read_interval, false },
-	[ATTN_LAYER_PERIOD] = { "attn_layer_period", read_period, false },
-	[LAYER_GROUP_SIZE] = { "layer_group_size", read_group, false },
-	[SLIDING_WINDOW_PATTERN] = { "sliding_window_pattern",
-				     read_window_pattern, false },
+				 .list = false },
+	[FULL_ATTENTION_INTERVAL] = { "full_attention_interval", read_every,
+				      OTHERS_RECUR, false },
+	[ATTN_LAYER_PERIOD] = { "attn_layer_period", read_period,
+				OTHERS_RECUR, false },
+	[LAYER_GROUP_SIZE] = { "layer_group_size", read_group, OTHERS_RECUR,
+			       false },
+	[SLIDING_WINDOW_PATTERN] = { "sliding_window_pattern", read_every,
+				     OTHERS_SLIDE, false },
 	[SLIDING_WINDOW_PATTERN_SAVED] = { "_sliding_window_pattern",
-					   read_window_pattern, false },
+					   read_every, OTHERS_SLIDE, false },
 	[MAX_WINDOW_LAYERS] = { "max_window_layers", read_window_layers,
-				false },
+				.list = false },
 };

@@ -114,6 +114,7 @@ static int read_key(struct import *im, struct reading *r, enum layer_key key,
 	/* A rule needs the number of layers, a list has it. */
 	if (!row->list && !im->nlayers)
 		return config_dim(im, "num_hidden_layers", &count, err);
+	r->list.row = row;
 	r->list.count = 0;
 	code = row->read(im, &at, &r->list, err);
 	if (!code)

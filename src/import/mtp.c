@@ -79,7 +79,7 @@ static int read_steps(struct import *im, struct layer_list *steps,
 		      struct kvp_error *err)
 {
 	struct layer layers[MTP_MAX];
-	struct layer_list other = { layers, MTP_MAX, 0 };
+	struct layer_list other = { NULL, layers, MTP_MAX, 0 };
 	struct json_at pattern, words;
 	int code = config_find(im, "mtp_hybrid_override_pattern", &pattern,
 			       err);
@@ -111,7 +111,7 @@ static int append_patterns(struct import *im, uint64_t count,
 			   struct kvp_error *err)
 {
 	struct layer layers[MTP_MAX];
-	struct layer_list steps = { layers, MTP_MAX, 0 };
+	struct layer_list steps = { NULL, layers, MTP_MAX, 0 };
 	uint64_t i;
 	int code = read_steps(im, &steps, err);
 
