@@ -2,6 +2,8 @@
  * Preflight: refuse what cannot succeed before anything is touched, with
  * both numbers and what would work.
  */
+#include <assert.h>
+
 #include "base/error.h"
 #include "realize/obstacles.h"
 #include "realize/realization.h"
