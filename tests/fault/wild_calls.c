@@ -336,54 +336,56 @@ static void call_probe(uint64_t v)
 /* What a machine may have after all is given back. */
 static void call_memory(struct kvp_backend *b, uint64_t v)
 {
-	const struct kvp_backend_ops *ops = b->ops;
 	struct kvp_create create = { .bytes = v };
 	kvp_handle handle;
 	uint64_t at;
 
-	if (!ops->reserve(b, v, v, &at, NULL))
-		GIVES(KVP_OK, ops->unreserve(b, at, v, NULL));
-	if (!ops->reserve(b, v, 0, &at, NULL))
-		GIVES(KVP_OK, ops->unreserve(b, at, v, NULL));
-	if (!ops->create(b, &create, &handle, NULL))
-		GIVES(KVP_OK, ops->release(b, handle, NULL));
+	if (!b->mapping.reserve(b, v, v, &at, NULL))
+		GIVES(KVP_OK, b->mapping.unreserve(b, at, v, NULL));
+	if (!b->mapping.reserve(b, v, 0, &at, NULL))
+		GIVES(KVP_OK, b->mapping.unreserve(b, at, v, NULL));
+	if (!b->mapping.create(b, &create, &handle, NULL))
+		GIVES(KVP_OK, b->mapping.release(b, handle, NULL));
 }
 
 static void call_verbs(struct kvp_backend *b, uint64_t v)
 {
-	const struct kvp_backend_ops *ops = b->ops;
 	struct kvp_create create = { .device = (uint32_t)v | 1U << 31,
 				     .bytes = v };
 	struct kvp_grant grant = { .device = create.device };
 	uint32_t device = create.device;
+	struct kvp_demand much = { .devices = device, .reservations = v };
+	struct kvp_process process;
 	struct kvp_device_info info;
 	enum kvp_flags flags;
 	uint64_t got = 0;
 	bool can;
 
-	HOLDS(ops->device(b, device, &info, NULL));
-	HOLDS(ops->peer(b, device, 0, &can, NULL));
-	HOLDS(ops->peer(b, 0, device, &can, NULL));
-	HOLDS(ops->memory(b, device, &got, NULL));
-	HOLDS(ops->synchronize(b, device, NULL));
-	HOLDS(ops->reserve(b, v | 1, v, &got, NULL));
-	HOLDS(ops->unreserve(b, v, v, NULL));
-	HOLDS(ops->create(b, &create, &got, NULL));
+	HOLDS(b->device.device(b, device, &info, NULL));
+	HOLDS(b->device.peer(b, device, 0, &can, NULL));
+	HOLDS(b->device.peer(b, 0, device, &can, NULL));
+	HOLDS(b->device.memory(b, device, &got, NULL));
+	HOLDS(b->device.synchronize(b, device, NULL));
+	much.mappings = v;
+	(void)b->device.process(b, &much, &process, NULL);
+	HOLDS(b->mapping.reserve(b, v | 1, v, &got, NULL));
+	HOLDS(b->mapping.unreserve(b, v, v, NULL));
+	HOLDS(b->mapping.create(b, &create, &got, NULL));
 	create = (struct kvp_create){ .bytes = v | 1 };
-	HOLDS(ops->create(b, &create, &got, NULL));
-	HOLDS(ops->release(b, v, NULL));
-	HOLDS(ops->map(b, v, v, v, NULL));
-	HOLDS(ops->unmap(b, v, v, NULL));
-	HOLDS(ops->grant(b, v, v, &grant, 1, NULL));
-	HOLDS(ops->granted(b, v, device, &flags, NULL));
-	HOLDS(ops->granted(b, v, 0, &flags, NULL));
-	HOLDS(ops->fill(b, device, v, v, 0, NULL));
-	HOLDS(ops->fill(b, 0, v, v, 0, NULL));
-	HOLDS(ops->match(b, 0, v, v, 0, &got, NULL));
-	HOLDS(ops->pool_create(b, device, &got, NULL));
-	HOLDS(ops->pool_destroy(b, v, NULL));
-	HOLDS(ops->allocate(b, v, v, &got, NULL));
-	HOLDS(ops->deallocate(b, v, v, NULL));
+	HOLDS(b->mapping.create(b, &create, &got, NULL));
+	HOLDS(b->mapping.release(b, v, NULL));
+	HOLDS(b->mapping.map(b, v, v, v, NULL));
+	HOLDS(b->mapping.unmap(b, v, v, NULL));
+	HOLDS(b->mapping.grant(b, v, v, &grant, 1, NULL));
+	HOLDS(b->mapping.granted(b, v, device, &flags, NULL));
+	HOLDS(b->mapping.granted(b, v, 0, &flags, NULL));
+	HOLDS(b->mapping.fill(b, device, v, v, 0, NULL));
+	HOLDS(b->mapping.fill(b, 0, v, v, 0, NULL));
+	HOLDS(b->mapping.match(b, 0, v, v, 0, &got, NULL));
+	HOLDS(b->pool.pool_create(b, device, &got, NULL));
+	HOLDS(b->pool.pool_destroy(b, v, NULL));
+	HOLDS(b->pool.allocate(b, v, v, &got, NULL));
+	HOLDS(b->pool.deallocate(b, v, v, NULL));
 	HOLDS(!got);
 	call_memory(b, v);
 }
@@ -423,6 +425,7 @@ static void call_backends(uint64_t v)
 {
 	struct kvp_fault fault = { .ops = (unsigned)v, .countdown = v };
 	struct kvp_backend *card = NULL, *b = NULL;
+	struct kvp_backend none = { .name = "none" };
 	uint32_t ordinal = (uint32_t)v;
 
 	GIVES(KVP_EINPUT, kvp_backend_host(&b, 0, 4096, NULL));
@@ -437,8 +440,10 @@ static void call_backends(uint64_t v)
 	call_cache(card, v);
 	GIVES(KVP_OK, kvp_backend_fault(&b, card, &fault, NULL));
 	call_verbs(b, v);
+	kvp_backend_complete(&none);
+	call_verbs(&none, v);
 	fault = (struct kvp_fault){ .ops = KVP_OP_ALL, .countdown = 1 };
-	GIVES(KVP_EDRIVER, b->ops->synchronize(b, 0, NULL));
+	GIVES(KVP_EDRIVER, b->device.synchronize(b, 0, NULL));
 	kvp_backend_close(b);
 	kvp_backend_close(card);
 }
@@ -476,6 +481,7 @@ static void call_readers(void)
 	GIVES(KVP_ESYNTAX, kvp_plan_read(&plan, "", "", 0, NULL));
 	(void)kvp_verdict_findings(run.verdict, &count);
 	HOLDS(!count);
+	HOLDS(!kvp_verdict_obstacle(run.verdict, NULL));
 	HOLDS(kvp_geometry_sizeof() == sizeof(g));
 	HOLDS(kvp_plan_sizeof() == sizeof(plan));
 }
