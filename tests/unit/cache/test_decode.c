@@ -7,6 +7,7 @@
 #include <kvplan/geometry.h>
 
 #include "cache/decode_workload.h"
+#include "unit/altered.h"
 #include "unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -20,7 +21,7 @@ static const struct kvp_decode published = {
 
 /* Every allocation the card was asked for. */
 static struct {
-	struct kvp_pool_ops card;	/* its own verbs */
+	struct altered card;
 	uint64_t bytes[4096];
 	size_t count;
 } asked;
@@ -32,17 +33,20 @@ static struct kvp_decode_result result;
 static int record(struct kvp_backend *self, kvp_pool pool, uint64_t bytes,
 		  uint64_t *address, struct kvp_error *err)
 {
+	struct kvp_backend *card = unaltered(self);
+
 	if (asked.count < sizeof(asked.bytes) / sizeof(*asked.bytes))
 		asked.bytes[asked.count] = bytes;
 	asked.count++;
-	return asked.card.allocate(self, pool, bytes, address, err);
+	return card->pool.allocate(card, pool, bytes, address, err);
 }
 
 static void open_with(uint64_t free_bytes,
 		      const struct kvp_alloc_cache_options *options)
 {
 	ck_assert_int_eq(kvp_backend_card(&b, free_bytes, NULL), KVP_OK);
-	asked.card = b->pool;
+	alter_backend(&asked.card, b);
+	b = &asked.card.base;
 	b->pool.allocate = record;
 	asked.count = 0;
 	ck_assert_int_eq(kvp_alloc_cache_new(&cache, b, options, NULL),

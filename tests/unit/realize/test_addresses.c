@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/backend_host.h"
+#include "unit/altered.h"
 #include "unit/unit.h"
 
 #define RANK(number, arena) \
@@ -19,6 +20,7 @@ struct bed {
 	struct kvp_plan plan;
 	struct kvp_verdict *verdict;
 	struct kvp_backend *host;
+	struct altered seen;	/* the host, as it is realized on */
 	struct kvp_realize_options options;
 };
 
@@ -45,7 +47,8 @@ static void bed_new(struct bed *b, const char *changes)
 	if (!code)
 		code = kvp_backend_host(&b->host, 4, 4096, &err);
 	ck_assert_msg(!code, "%s", err.text);
-	b->host->device.memory = steady_memory;
+	alter_backend(&b->seen, b->host);
+	b->seen.base.device.memory = steady_memory;
 }
 
 static void bed_release(struct bed *b)
@@ -64,8 +67,8 @@ static struct kvp_realization *realized(struct bed *b)
 {
 	struct kvp_realization *r = NULL;
 	struct kvp_error err = { 0 };
-	int code = kvp_realize(&r, &b->plan, b->verdict, b->host, &b->options,
-			       &err);
+	int code = kvp_realize(&r, &b->plan, b->verdict, &b->seen.base,
+			       &b->options, &err);
 
 	ck_assert_msg(!code, "%s", err.text);
 	return r;
@@ -117,7 +120,7 @@ static void check_refused(struct bed *b, const char *text, int code,
 	struct kvp_error err = { 0 };
 
 	b->options.addresses = a;
-	ck_assert_int_eq(kvp_realize(&r, &b->plan, b->verdict, b->host,
+	ck_assert_int_eq(kvp_realize(&r, &b->plan, b->verdict, &b->seen.base,
 				     &b->options, &err), code);
 	ck_assert_ptr_null(r);
 	ck_assert_msg(strstr(err.text, message), "seen     %s\nexpected %s",
@@ -326,7 +329,7 @@ START_TEST(a_taken_address_fails_and_everything_is_given_back)
 	code = b.host->mapping.reserve(b.host, 4096, taken, &got, &err);
 	ck_assert_msg(!code && got == taken, "%s", err.text);
 	b.options.addresses = a;
-	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, b.host,
+	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, &b.seen.base,
 				     &b.options, &err), KVP_EDRIVER);
 	ck_assert_ptr_null(r);
 	ck_assert_msg(strstr(err.text, "rank 1") && strstr(err.text, "b.1"),
@@ -353,7 +356,7 @@ START_TEST(the_addresses_of_a_geometry_are_those_of_one_rank)
 	char *text;
 
 	bed_new(&b, AT_HOME);
-	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, b.host,
+	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, &b.seen.base,
 				     &b.options, &err), KVP_EREFUSED);
 	ck_assert_str_eq(err.text, "the geometry records one address of a, 2 "
 		"ranks in one process need one each; realize one rank, such "
@@ -381,7 +384,7 @@ START_TEST(the_addresses_of_a_geometry_are_those_of_one_rank)
 	free(text);
 	bed_release(&b);
 	bed_new(&b, "arena_address=52776558133248");
-	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, b.host,
+	ck_assert_int_eq(kvp_realize(&r, &b.plan, b.verdict, &b.seen.base,
 				     &b.options, &err), KVP_EREFUSED);
 	ck_assert(strstr(err.text, "one address of the arena"));
 	bed_release(&b);

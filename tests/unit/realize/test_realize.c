@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "fault/model.h"
 #include "backend/backend_host.h"
+#include "unit/altered.h"
 #include "unit/host.h"
 #include "unit/unit.h"
 
@@ -31,6 +32,7 @@ struct rig {
 	struct kvp_plan plan;
 	struct kvp_verdict *verdict;
 	struct kvp_backend *host;
+	struct altered seen;		/* the host, as it is realized on */
 	struct kvp_realize_options options;
 	struct kvp_realization *r;
 	struct kvp_error err;
@@ -58,6 +60,7 @@ static void rig_new(struct rig *rig, const char *changes,
 	ck_assert(kvp_verdict_ok(rig->verdict));
 	ck_assert(!kvp_backend_host(&rig->host, 4,
 				    rig->plan.geometry.granularity, NULL));
+	alter_backend(&rig->seen, rig->host);
 	rig->options.nranks = nranks;
 	rig->options.event = model_event;
 	rig->options.cookie = &rig->model;
@@ -72,7 +75,7 @@ static int rig_realize(struct rig *rig)
 		.check = rig->options.check != KVP_CHECK_NONE,
 	};
 	rig->r = (struct kvp_realization *)rig;
-	return kvp_realize(&rig->r, &rig->plan, rig->verdict, rig->host,
+	return kvp_realize(&rig->r, &rig->plan, rig->verdict, &rig->seen.base,
 			   &rig->options, &rig->err);
 }
 
@@ -275,13 +278,11 @@ static int some_memory(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
-/* The host as it was, where some of its verbs are changed. */
-static const struct kvp_backend *own_host;
-
 static int coarse_device(struct kvp_backend *b, uint32_t device,
 			 struct kvp_device_info *info, struct kvp_error *err)
 {
-	int code = own_host->device.device(b, device, info, err);
+	struct kvp_backend *host = unaltered(b);
+	int code = host->device.device(host, device, info, err);
 
 	info->granularity = device == 1 ? 2 * G : G;
 	return code;
@@ -290,8 +291,10 @@ static int coarse_device(struct kvp_backend *b, uint32_t device,
 static int bad_device(struct kvp_backend *b, uint32_t device,
 		      struct kvp_device_info *info, struct kvp_error *err)
 {
+	struct kvp_backend *host = unaltered(b);
+
 	if (device == 0)
-		return own_host->device.device(b, device, info, err);
+		return host->device.device(host, device, info, err);
 	err->code = KVP_EDRIVER;
 	strcpy(err->text, "device: broken");
 	return KVP_EDRIVER;
@@ -305,7 +308,8 @@ static int false_granted(struct kvp_backend *b, uint64_t address,
 			 uint32_t device, enum kvp_flags *flags,
 			 struct kvp_error *err)
 {
-	int code = own_host->mapping.granted(b, address, device, flags, err);
+	struct kvp_backend *host = unaltered(b);
+	int code = host->mapping.granted(host, address, device, flags, err);
 
 	if (device == false_device)
 		*flags = false_flags;
@@ -316,7 +320,8 @@ static int false_match(struct kvp_backend *b, uint32_t device,
 		       uint64_t address, uint64_t bytes, uint32_t pattern,
 		       uint64_t *same, struct kvp_error *err)
 {
-	int code = own_host->mapping.match(b, device, address, bytes, pattern,
+	struct kvp_backend *host = unaltered(b);
+	int code = host->mapping.match(host, device, address, bytes, pattern,
 					   same, err);
 
 	if (device == false_device && *same)
@@ -434,14 +439,14 @@ START_TEST(out_of_memory_is_judged_by_entries_and_bytes)
 	snprintf(text, sizeof(text), FULL "%s", causes[_i].changes);
 	rig_new(&rig, text, KVP_MERGE_ROW, 2);
 	rig.options.over_limit = true;
-	rig.host->lazy = causes[_i].lazy;
-	rig.host->device.memory = little_memory;
+	rig.seen.base.lazy = causes[_i].lazy;
+	rig.seen.base.device.memory = little_memory;
 	if (causes[_i].op == KVP_OP_GRANT)
-		rig.host->mapping.grant = exhausted_grant;
+		rig.seen.base.mapping.grant = exhausted_grant;
 	else if (causes[_i].op == KVP_OP_MAP)
-		rig.host->mapping.map = exhausted_map;
+		rig.seen.base.mapping.map = exhausted_map;
 	else
-		rig.host->mapping.create = exhausted_create;
+		rig.seen.base.mapping.create = exhausted_create;
 	told_free = causes[_i].free_bytes;
 	memory_unknown = causes[_i].unknown;
 	memory_asked = 0;
@@ -455,7 +460,7 @@ START_TEST(a_pair_without_peer_access_is_refused)
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
-	rig.host->device.peer = no_peer;
+	rig.seen.base.device.peer = no_peer;
 	rig_refused(&rig, KVP_EREFUSED, "rank 3 (host memory 3) reads the KV "
 		    "of rank 2 (host memory 2)");
 	/* Nobody asks for what nobody reads. */
@@ -482,9 +487,9 @@ START_TEST(too_little_memory_is_refused_with_both_numbers)
 	char text[192];
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	rig.host->device.memory = some_memory;
+	rig.seen.base.device.memory = some_memory;
 	/* As if every device had memory of its own. */
-	rig.host->lazy = false;
+	rig.seen.base.lazy = false;
 	told_free = needed_bytes(&rig.plan) + KVP_DRIVER_BYTES - 1;
 	snprintf(text, sizeof(text), "rank 1 needs %llu bytes with the "
 		 "2097152 that the driver keeps free, host memory 1 has %llu "
@@ -502,7 +507,7 @@ START_TEST(a_full_check_of_the_host_needs_memory_for_all)
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	rig.host->device.memory = some_memory;
+	rig.seen.base.device.memory = some_memory;
 	told_free = 2 * needed_bytes(&rig.plan) - G - 1;
 	rig.options.check = KVP_CHECK_FULL;
 	rig_refused(&rig, KVP_EREFUSED, "too few");
@@ -514,13 +519,10 @@ END_TEST
 
 START_TEST(a_coarser_device_is_refused_with_what_would_work)
 {
-	struct kvp_backend own;
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = *rig.host;
-	own_host = &own;
-	rig.host->device.device = coarse_device;
+	rig.seen.base.device.device = coarse_device;
 	rig_refused(&rig, KVP_EREFUSED, "rank 1: the plan's granularity is "
 		    "4096 bytes, host memory 1 allocates in multiples of 8192;"
 		    " plan with granularity 8192");
@@ -531,12 +533,9 @@ END_TEST
 START_TEST(a_device_that_cannot_be_read_is_named)
 {
 	struct rig rig;
-	struct kvp_backend own;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = *rig.host;
-	own_host = &own;
-	rig.host->device.device = bad_device;
+	rig.seen.base.device.device = bad_device;
 	rig_refused(&rig, KVP_EDRIVER, "rank 1, ");
 	ck_assert_ptr_nonnull(strstr(rig.err.text, "device: broken"));
 	ck_assert_msg(!strstr(rig.err.text, ", , "), "%s", rig.err.text);
@@ -559,11 +558,11 @@ START_TEST(limits_of_the_process_that_cannot_be_read_are_told)
 	struct rig rig;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	rig.host->device.process = bad_process;
+	rig.seen.base.device.process = bad_process;
 	rig_refused(&rig, KVP_EDRIVER, "rank 0, device 0, reading the "
 		    "process's limits: process: broken");
 	ck_assert_uint_eq(rig.model.events, 0);
-	rig.host->lazy = false;
+	rig.seen.base.lazy = false;
 	rig_hold(&rig);
 	rig_release(&rig);
 }
@@ -596,16 +595,13 @@ END_TEST
 /* In the order of what has to be mended first; a mended one is not told. */
 START_TEST(all_that_stands_in_the_way_is_told_at_once)
 {
-	struct kvp_backend own;
 	struct rig rig;
 
 	rig_new(&rig, FULL "entry_limit=4206", KVP_MERGE_ROW, 4);
-	own = *rig.host;
-	own_host = &own;
-	rig.host->device.device = coarse_device;
-	rig.host->device.peer = no_peer;
-	rig.host->device.memory = some_memory;
-	rig.host->lazy = false;
+	rig.seen.base.device.device = coarse_device;
+	rig.seen.base.device.peer = no_peer;
+	rig.seen.base.device.memory = some_memory;
+	rig.seen.base.lazy = false;
 	told_free = G;
 	rig_refused(&rig, KVP_EENTRIES, "mode row needs ");
 	check_order(rig.err.text, (const char *const[]){ "mode row needs ",
@@ -615,9 +611,10 @@ START_TEST(all_that_stands_in_the_way_is_told_at_once)
 	rig.options.over_limit = true;
 	told_free = needed_bytes(&rig.plan);
 	rig_refused(&rig, KVP_EREFUSED, "rank 3 (host memory 3) reads");
-	check_order(rig.err.text, (const char *const[]){ "rank 3 (host memory 3) "
-		"reads", "; also: rank 1: the plan's granularity", NULL });
-	rig.host->device = own.device;
+	check_order(rig.err.text, (const char *const[]){
+		"rank 3 (host memory 3) reads", "; also: rank 1: the plan's granularity", NULL });
+	alter_backend(&rig.seen, rig.host);
+	rig.seen.base.lazy = false;
 	rig_hold(&rig);
 	rig_release(&rig);
 }
@@ -629,8 +626,8 @@ START_TEST(every_device_with_too_little_memory_is_told)
 	char text[160];
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
-	rig.host->device.memory = some_memory;
-	rig.host->lazy = false;
+	rig.seen.base.device.memory = some_memory;
+	rig.seen.base.lazy = false;
 	told_free = needed_bytes(&rig.plan) - G - 1;
 	snprintf(text, sizeof(text), "free memory there or plan fewer pages; "
 		 "too few as well: rank 1 has %llu, rank 2 has %llu, rank 3 "
@@ -649,8 +646,8 @@ START_TEST(what_the_driver_keeps_has_to_be_free_too)
 	rig_new(&rig, "row_bytes=4096;row_stride=4096;execution_rows=0;"
 		"planes=[{'name':'a','bytes_per_page':4096}];pages=61;"
 		"snapshot_rows=61", KVP_MERGE_NONE, 1);
-	rig.host->device.memory = some_memory;
-	rig.host->lazy = false;
+	rig.seen.base.device.memory = some_memory;
+	rig.seen.base.lazy = false;
 	/* Device 0 has a granule more than is told. */
 	told_free = 61 * G + KVP_DRIVER_BYTES - G;
 	rig_hold(&rig);
@@ -662,7 +659,7 @@ START_TEST(what_the_driver_keeps_has_to_be_free_too)
 		    "driver keeps free, host memory 0 has 2347007 free, 1 too "
 		    "few; leave that much");
 	/* This machine's memory has no driver. */
-	rig.host->lazy = true;
+	rig.seen.base.lazy = true;
 	rig_hold(&rig);
 	rig_release(&rig);
 }
@@ -746,12 +743,9 @@ static const struct {
 START_TEST(access_is_read_back_and_believed_only_where_right)
 {
 	struct rig rig;
-	struct kvp_backend own;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = *rig.host;
-	own_host = &own;
-	rig.host->mapping.granted = false_granted;
+	rig.seen.base.mapping.granted = false_granted;
 	false_device = wrong_flags[_i].device;
 	false_flags = wrong_flags[_i].flags;
 	rig_fails(&rig, KVP_EFAILED, wrong_flags[_i].text);
@@ -775,7 +769,6 @@ START_TEST(a_wrong_byte_publishes_nothing)
 	static const enum kvp_check depths[] = { KVP_CHECK_QUICK,
 						 KVP_CHECK_FULL };
 	struct rig rig;
-	struct kvp_backend own;
 	char path[] = "/tmp/kvplan-realize-XXXXXX", text[64];
 	int fd = mkstemp(path);
 
@@ -783,9 +776,7 @@ START_TEST(a_wrong_byte_publishes_nothing)
 	ck_assert_int_eq(write(fd, "old", 3), 3);
 	close(fd);
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
-	own = *rig.host;
-	own_host = &own;
-	rig.host->mapping.match = false_match;
+	rig.seen.base.mapping.match = false_match;
 	/* The last one alone: others are checked by then. */
 	false_device = 1;
 	rig.options.check = depths[_i];
@@ -793,7 +784,7 @@ START_TEST(a_wrong_byte_publishes_nothing)
 	rig_fails(&rig, KVP_EFAILED, "");
 	ck_assert(model_all(&rig.model, KVP_UNWOUND));
 	ck_assert_str_eq(published_text(path, text, sizeof(text)), "old");
-	rig.host->mapping.match = own.mapping.match;
+	alter_backend(&rig.seen, rig.host);
 	rig_hold(&rig);
 	ck_assert(model_all(&rig.model, KVP_PUBLISHED));
 	ck_assert_ptr_nonnull(strstr(published_text(path, text, sizeof(text)),
@@ -903,8 +894,10 @@ static int costly_grant(struct kvp_backend *b, uint64_t address,
 			uint64_t bytes, const struct kvp_grant *grants,
 			size_t count, struct kvp_error *err)
 {
+	struct kvp_backend *host = unaltered(b);
+
 	grants_made++;
-	return own_host->mapping.grant(b, address, bytes, grants, count, err);
+	return host->mapping.grant(host, address, bytes, grants, count, err);
 }
 
 static int shrinking_memory(struct kvp_backend *b, uint32_t device,
@@ -919,16 +912,13 @@ static int shrinking_memory(struct kvp_backend *b, uint32_t device,
 START_TEST(free_memory_is_observed_before_and_after_for_each_reader)
 {
 	struct rig rig;
-	struct kvp_backend own;
 	const struct kvp_access_record *a;
 	size_t count, i, j, chunks;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 4);
-	own = *rig.host;
-	own_host = &own;
 	grants_made = 0;
-	rig.host->mapping.grant = costly_grant;
-	rig.host->device.memory = shrinking_memory;
+	rig.seen.base.mapping.grant = costly_grant;
+	rig.seen.base.device.memory = shrinking_memory;
 	rig_hold(&rig);
 	a = kvp_realization_access(rig.r, &count);
 	for (i = 0; i < count; i++)
@@ -1011,7 +1001,8 @@ START_TEST(a_chunk_is_the_same_memory_in_plane_and_arena)
 				(uint32_t)(0x01010101 * (i + 1) + rank),
 				NULL));
 		}
-		ck_assert(!rig.host->device.synchronize(rig.host, device, NULL));
+		ck_assert(!rig.host->device.synchronize(rig.host, device,
+							NULL));
 	}
 	for (device = 0; device < parts[_i].count; device++) {
 		rank = parts[_i].first + device;
@@ -1107,13 +1098,10 @@ END_TEST
 START_TEST(preflight_tells_the_rank_it_asks_about)
 {
 	struct rig rig;
-	struct kvp_backend own;
 
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
 	rig.options.first_rank = 2;
-	own = *rig.host;
-	own_host = &own;
-	rig.host->device.device = bad_device;
+	rig.seen.base.device.device = bad_device;
 	rig_refused(&rig, KVP_EDRIVER, "rank 3, ");
 	ck_assert_uint_eq(rig.model.cause_rank, 3);
 	rig_release(&rig);
@@ -1198,17 +1186,18 @@ START_TEST(nothing_is_given_back_and_nothing_realized_without_trouble)
 	/* Neither events nor an error are wanted. */
 	rig_new(&rig, FULL, KVP_MERGE_ROW, 2);
 	rig.options.event = NULL;
-	ck_assert(!kvp_realize(&rig.r, &rig.plan, rig.verdict, rig.host,
+	ck_assert(!kvp_realize(&rig.r, &rig.plan, rig.verdict, &rig.seen.base,
 			       &rig.options, NULL));
 	ck_assert(!kvp_realization_free(rig.r, NULL));
 	rig.options.first_rank = 9;
-	ck_assert_int_eq(kvp_realize(&rig.r, &rig.plan, rig.verdict, rig.host,
+	ck_assert_int_eq(kvp_realize(&rig.r, &rig.plan, rig.verdict,
+				     &rig.seen.base,
 				     &rig.options, NULL), KVP_EREFUSED);
 	rig.options.first_rank = 0;
-	own_host = NULL;
-	rig.host->device.peer = no_peer;
+	rig.seen.base.device.peer = no_peer;
 	rig.options.nranks = 4;
-	ck_assert_int_eq(kvp_realize(&rig.r, &rig.plan, rig.verdict, rig.host,
+	ck_assert_int_eq(kvp_realize(&rig.r, &rig.plan, rig.verdict,
+				     &rig.seen.base,
 				     &rig.options, NULL), KVP_EREFUSED);
 	rig_release(&rig);
 }
@@ -1289,7 +1278,7 @@ START_TEST(the_device_with_the_least_left_sets_the_published_cap)
 	size_t len;
 
 	rig_new(&rig, "ranks=4;dcp_group_size=2", KVP_MERGE_ROW, 4);
-	rig.host->device.memory = uneven_memory;
+	rig.seen.base.device.memory = uneven_memory;
 	rig_hold(&rig);
 	cap = kvp_realization_cap(rig.r, 1, &left);
 	ck_assert_uint_eq(left, UINT64_C(400) << 20);
