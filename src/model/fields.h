@@ -121,8 +121,32 @@ static inline size_t field_records(const struct field *f, const void *of)
 }
 
 /* Numbers, flags and enums, and writing them; of an enum any int. */
-uint64_t field_number(const struct field *f, const void *of);
-void field_set_number(const struct field *f, void *of, uint64_t value);
+static inline uint64_t field_number(const struct field *f, const void *of)
+{
+	const void *member = field_member(f, of);
+
+	if (f->kind == FIELD_FLAG)
+		return *(const bool *)member;
+	if (f->kind == FIELD_INDEX)
+		return *(const uint32_t *)member;
+	if (f->kind == FIELD_WORD)
+		return *(const unsigned *)member;
+	return *(const uint64_t *)member;
+}
+
+static inline void field_set_number(const struct field *f, void *of, uint64_t value)
+{
+	void *member = (char *)of + f->at;
+
+	if (f->kind == FIELD_FLAG)
+		*(bool *)member = value;
+	else if (f->kind == FIELD_INDEX)
+		*(uint32_t *)member = (uint32_t)value;
+	else if (f->kind == FIELD_WORD)
+		*(unsigned *)member = (unsigned)value;
+	else
+		*(uint64_t *)member = value;
+}
 
 /* A text or a name. */
 const char *field_text(const struct field *f, const void *of);
@@ -130,7 +154,20 @@ const char *field_text(const struct field *f, const void *of);
 /* An enum's word; "?" where the value is none. */
 const char *field_word(const struct field *f, const void *of);
 
-bool field_is_there(const struct field *f, const void *of);
+static inline bool field_is_there(const struct field *f, const void *of)
+{
+	switch (f->absence) {
+	case FIELD_IF_FLAG:
+		return *(const bool *)((const char *)of + f->has);
+	case FIELD_UNLESS:
+		return field_number(f, of) != f->none;
+	case FIELD_IF_LIST:
+		return field_pointer(f, of);
+	case FIELD_ALWAYS:
+		break;
+	}
+	return true;
+}
 
 /* Are all characters of a plane's name allowed? */
 bool name_is_plain(const char *name);

@@ -195,33 +195,6 @@ const struct field *record_find(const struct record *record, const char *key)
 	return NULL;
 }
 
-uint64_t field_number(const struct field *f, const void *of)
-{
-	const void *member = field_member(f, of);
-
-	if (f->kind == FIELD_FLAG)
-		return *(const bool *)member;
-	if (f->kind == FIELD_INDEX)
-		return *(const uint32_t *)member;
-	if (f->kind == FIELD_WORD)
-		return *(const unsigned *)member;
-	return *(const uint64_t *)member;
-}
-
-void field_set_number(const struct field *f, void *of, uint64_t value)
-{
-	void *member = (char *)of + f->at;
-
-	if (f->kind == FIELD_FLAG)
-		*(bool *)member = value;
-	else if (f->kind == FIELD_INDEX)
-		*(uint32_t *)member = (uint32_t)value;
-	else if (f->kind == FIELD_WORD)
-		*(unsigned *)member = (unsigned)value;
-	else
-		*(uint64_t *)member = value;
-}
-
 _Static_assert(sizeof(enum kvp_importer_mode) == sizeof(unsigned) &&
 	       sizeof(enum kvp_static_importers) == sizeof(unsigned),
 	       "enums are got at as numbers");
@@ -237,21 +210,6 @@ const char *field_word(const struct field *f, const void *of)
 	uint64_t value = field_number(f, of);
 
 	return value <= f->high ? f->words[value] : "?";
-}
-
-bool field_is_there(const struct field *f, const void *of)
-{
-	switch (f->absence) {
-	case FIELD_IF_FLAG:
-		return *(const bool *)((const char *)of + f->has);
-	case FIELD_UNLESS:
-		return field_number(f, of) != f->none;
-	case FIELD_IF_LIST:
-		return field_pointer(f, of);
-	case FIELD_ALWAYS:
-		break;
-	}
-	return true;
 }
 
 bool name_is_plain(const char *name)

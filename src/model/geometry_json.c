@@ -70,7 +70,7 @@ static int check_row_bytes(const struct reading *r, const struct json_at *at,
 static int read_number(const struct reading *r, const struct field *f,
 		       const struct json_at *at)
 {
-	uint64_t low = f->low, value = default_of(r, f);
+	uint64_t low = f->low, value = at->p ? f->none : default_of(r, f);
 	bool is_null = f->null && at->p && json_type(at) == JSON_NULL;
 	int code = KVP_OK;
 
@@ -80,11 +80,11 @@ static int read_number(const struct reading *r, const struct field *f,
 		code = check_row_bytes(r, at, &low);
 	if (f->absence == FIELD_IF_FLAG)
 		*(bool *)((char *)r->of + f->has) = at->p && !is_null;
-	if (is_null)
-		value = f->none;
-	else if (!code && at->p && f->kind == FIELD_BYTES)
+	if (code || is_null || !at->p)
+		;
+	else if (f->kind == FIELD_BYTES)
 		code = json_bytes(at, low, &value, r->err);
-	else if (!code && at->p)
+	else
 		code = json_u64(at, low, f->high, &value, r->err);
 	field_set_number(f, r->of, value);
 	return code;

@@ -3,8 +3,30 @@
  * of the format, one plane, one rank, one recorded chunk to a line.  All
  * JSON of a geometry is written here.
  */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "model/model.h"
+
+/* What stands ahead of a field's value: `,"key":`. */
+struct head {
+	char text[48];
+	size_t len;
+};
+
+static void make_heads(struct head *heads, const struct record *record)
+{
+	const char *format = record->lines ? ",\n\"%s\":" : ",\"%s\":";
+	size_t i;
+
+	for (i = 0; i < record->nfields; i++)
+		heads[i].len = (size_t)snprintf(heads[i].text,
+			sizeof(heads[i].text), format,
+			record->fields[i].key.name);
+}
+
+static void write_fields(struct strbuf *b, const struct record *record,
+			 const struct head *heads, const void *of);
 
 static void write_flag(struct strbuf *b, bool flag)
 {
@@ -40,13 +62,16 @@ static void write_rank_lists(struct strbuf *b, const struct kvp_ranks *lists,
 void records_write(struct strbuf *b, const struct record *record,
 		   const void *list, size_t count)
 {
+	struct head heads[RECORD_FIELDS];
 	const char *element = list;
 	size_t i;
 
+	/* There may be millions. */
+	make_heads(heads, record);
 	strbuf_str(b, "[");
 	for (i = 0; i < count; i++, element += record->size) {
 		strbuf_str(b, i ? ",\n" : "\n");
-		record_write(b, record, element);
+		write_fields(b, record, heads, element);
 	}
 	strbuf_str(b, count ? "\n]" : "]");
 }
@@ -67,8 +92,7 @@ static void write_value(struct strbuf *b, const struct field *f,
 	case FIELD_COUNT:
 	case FIELD_BYTES:
 	case FIELD_INDEX:
-		strbuf_u64_or_null(b, field_is_there(f, of),
-				   field_number(f, of));
+		strbuf_u64(b, field_number(f, of));
 		break;
 	case FIELD_FLAG:
 		write_flag(b, field_number(f, of));
@@ -90,23 +114,35 @@ static void write_value(struct strbuf *b, const struct field *f,
 	}
 }
 
+static void write_fields(struct strbuf *b, const struct record *record,
+			 const struct head *heads, const void *of)
+{
+	const struct field *f = record->fields, *end = f + record->nfields;
+	size_t cut = 1;		/* no comma ahead of the first */
+	bool there;
+
+	strbuf_str(b, "{");
+	for (; f < end; f++, heads++) {
+		there = field_is_there(f, of);
+		if (f->kind == FIELD_INPUT || (!there && !f->null))
+			continue;
+		strbuf_add(b, heads->text + cut, heads->len - cut);
+		if (there)
+			write_value(b, f, of);
+		else
+			strbuf_str(b, "null");
+		cut = 0;
+	}
+	strbuf_str(b, record->lines ? "\n}" : "}");
+}
+
 void record_write(struct strbuf *b, const struct record *record,
 		  const void *of)
 {
-	const struct field *f = record->fields, *end = f + record->nfields;
-	const char *before = record->lines ? "{\n\"" : "{\"";
+	struct head heads[RECORD_FIELDS];
 
-	for (; f < end; f++) {
-		if (f->kind == FIELD_INPUT ||
-		    (!f->null && !field_is_there(f, of)))
-			continue;
-		strbuf_str(b, before);
-		strbuf_str(b, f->key.name);
-		strbuf_str(b, "\":");
-		write_value(b, f, of);
-		before = record->lines ? ",\n\"" : ",\"";
-	}
-	strbuf_str(b, record->lines ? "\n}" : "}");
+	make_heads(heads, record);
+	write_fields(b, record, heads, of);
 }
 
 int kvp_geometry_write(const struct kvp_geometry *g, char **text, size_t *len,
