@@ -157,8 +157,8 @@ address_space()
 	same "2 planes of 239 TiB: plan warns" "kvplan: warning: planes and \
 arena take 526,472,796,176,384 bytes of addresses, no GPU has more than \
 140,737,488,351,232 (2^47 - 4096): plan fewer pages" "$(cat "$tmp/planned")"
-	warned "2 planes of 239 TiB" "plan: planes and arena take bytes of \
-addresses: 526472796176384" "$tmp/huge.json"
+	warned "2 planes of 239 TiB" "plan: planes and arena take \
+526472796176384 bytes of addresses" "$tmp/huge.json"
 	realize "2 planes of 239 TiB, host" 1 "$tmp/huge.json"
 	says "2 planes of 239 TiB, host" "1 rank needs 526472796176384 bytes \
 of addresses, a process has $most (2^47 - 4096); plan fewer pages"
@@ -172,8 +172,8 @@ of addresses, a process has $most (2^47 - 4096); plan fewer pages"
 		.snapshot_rows = 1 | .tile_granules = 4194304' \
 		>"$tmp/geometry"
 	plan rows row "$tmp/geometry"
-	warned "with an arena" "plan: planes and arena take bytes of \
-addresses: $((end + 8796093022208))" "$tmp/rows.json"
+	warned "with an arena" "plan: planes and arena take \
+$((end + 8796093022208)) bytes of addresses" "$tmp/rows.json"
 }
 
 recorded()
