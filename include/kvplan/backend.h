@@ -23,6 +23,10 @@
  * with a text that names the call and the system's error.  On failure
  * nothing was acquired and out-parameters are untouched.  Calls on one
  * backend are made from one thread at a time.
+ *
+ * A device, handle, pool or mapping that is not there is KVP_EDRIVER.  Fill
+ * and match of an address where nothing is mapped may cost a CUDA device its
+ * context.
  */
 #ifndef KVPLAN_BACKEND_H
 #define KVPLAN_BACKEND_H

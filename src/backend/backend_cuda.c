@@ -41,18 +41,45 @@ static void uuid_text(char *text, size_t room, const CUuuid *uuid)
 					 (unsigned)uuid->bytes[i] & 0xff);
 }
 
+int cuda_check_device(const struct cuda *c, uint32_t device,
+		      struct kvp_error *err)
+{
+	if (device < c->base.devices)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EDRIVER, "no device %u: there are %u",
+			     device, c->base.devices);
+}
+
+int cuda_check_range(const struct cuda *c, uint64_t address, uint64_t bytes,
+		     struct kvp_error *err)
+{
+	if (bytes && bytes - 1 < UINT64_MAX - address &&
+	    address % c->granularity == 0 &&
+	    bytes % c->granularity == 0)
+		return KVP_OK;
+	return kvp_error_set(err, KVP_EDRIVER, "%llu bytes at 0x%llx are no "
+			     "range of whole granules of %llu bytes",
+			     (unsigned long long)bytes,
+			     (unsigned long long)address,
+			     (unsigned long long)c->granularity);
+}
+
 static int cuda_device(struct kvp_backend *b, uint32_t device,
 		       struct kvp_device_info *info, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	struct gpu *g = gpu_of(c, device);
-	struct kvp_device_info found = { .granularity = g->granularity };
+	struct kvp_device_info found = { .granularity = 0 };
+	int rc = cuda_check_device(c, device, err);
+	struct gpu *g;
 	size_t total;
 	CUuuid uuid;
 	int version;
-	int rc;
 
 	assert(info);
+	if (rc)
+		return rc;
+	g = gpu_of(c, device);
+	found.granularity = g->granularity;
 	rc = CALL(c, err, DeviceGetName, (found.name, sizeof(found.name),
 					  g->device));
 	if (!rc)
@@ -77,11 +104,13 @@ static int cuda_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 {
 	struct cuda *c = cuda_of(b);
 	int answer = 1;
-	int rc = KVP_OK;
+	int rc = cuda_check_device(c, device, err);
 
 	assert(can);
+	if (!rc)
+		rc = cuda_check_device(c, owner, err);
 	/* The driver denies that a GPU is its own peer. */
-	if (device != owner)
+	if (!rc && device != owner)
 		rc = CALL(c, err, DeviceCanAccessPeer,
 			  (&answer, gpu_of(c, device)->device,
 			   gpu_of(c, owner)->device));
@@ -135,10 +164,13 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 	CUmemGenericAllocationHandle created;
 	CUmemAllocationProp prop;
 	struct gpu *g;
-	int rc;
+	int rc = cuda_check_device(c, what->device, err);
 
-	assert(what && handle && what->bytes &&
-	       what->bytes % c->granularity == 0);
+	assert(handle);
+	if (!rc)
+		rc = cuda_check_range(c, 0, what->bytes, err);
+	if (rc)
+		return rc;
 	g = gpu_of(c, what->device);
 	/* The driver would create it all the same, of no use to RDMA. */
 	if (what->rdma && !g->rdma)
@@ -193,6 +225,7 @@ static int describe(struct cuda *c, const struct kvp_grant *grants,
 {
 	CUmemAccessDesc *d;
 	size_t i;
+	int rc;
 
 	if (count > c->descs_room) {
 		d = realloc(c->descs, count * sizeof(*d));
@@ -202,6 +235,9 @@ static int describe(struct cuda *c, const struct kvp_grant *grants,
 		c->descs_room = count;
 	}
 	for (i = 0; i < count; i++) {
+		rc = cuda_check_device(c, grants[i].device, err);
+		if (rc)
+			return rc;
 		d = &c->descs[i];
 		*d = (CUmemAccessDesc){ .flags = (CUmemAccess_flags)
 						 grants[i].flags };
@@ -218,7 +254,7 @@ static int cuda_grant(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	struct cuda *c = cuda_of(b);
 	int rc;
 
-	assert(grants && count);
+	assert(grants || !count);
 	rc = describe(c, grants, count, err);
 	if (!rc)
 		rc = cuda_enter_range(c, address, bytes, err);
@@ -233,9 +269,11 @@ static int cuda_granted(struct kvp_backend *b, uint64_t address,
 	struct cuda *c = cuda_of(b);
 	CUmemLocation where = { .type = CU_MEM_LOCATION_TYPE_DEVICE };
 	unsigned long long found = 0;
-	int rc;
+	int rc = cuda_check_device(c, device, err);
 
-	assert(flags && address);
+	assert(flags);
+	if (rc)
+		return rc;
 	where.id = gpu_of(c, device)->device;
 	rc = cuda_enter(c, 0, err);
 	if (!rc)

@@ -62,20 +62,29 @@ static inline struct gpu *gpu_of(struct cuda *c, uint32_t device)
 	return &c->gpus[device];
 }
 
+/* backend_cuda.c: KVP_EDRIVER for a device that is not there. */
+int cuda_check_device(const struct cuda *c, uint32_t device,
+		      struct kvp_error *err);
+/* The same for a range that is empty or no multiple of the granularity. */
+int cuda_check_range(const struct cuda *c, uint64_t address, uint64_t bytes,
+		     struct kvp_error *err);
+
 /* Make a GPU's context current, and make the caller's current again. */
 static inline int cuda_enter(struct cuda *c, uint32_t device,
 			     struct kvp_error *err)
 {
-	return CALL(c, err, CtxPushCurrent, (gpu_of(c, device)->context));
+	int code = cuda_check_device(c, device, err);
+
+	return code ? code : CALL(c, err, CtxPushCurrent, (gpu_of(c, device)->context));
 }
 
 /* For a call on a range of addresses, which is no GPU's. */
 static inline int cuda_enter_range(struct cuda *c, uint64_t address,
 				   uint64_t bytes, struct kvp_error *err)
 {
-	assert(bytes && address % c->granularity == 0 &&
-	       bytes % c->granularity == 0);
-	return cuda_enter(c, 0, err);
+	int code = cuda_check_range(c, address, bytes, err);
+
+	return code ? code : cuda_enter(c, 0, err);
 }
 
 static inline int cuda_leave(struct cuda *c, int rc)

@@ -39,12 +39,13 @@ int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 		     uint64_t bytes, uint32_t pattern, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	struct gpu *g = gpu_of(c, device);
 	struct backend_cut cut = backend_cut(address, bytes);
 	int rc = cuda_enter(c, device, err);
+	struct gpu *g;
 
 	if (rc)
 		return rc;
+	g = gpu_of(c, device);
 	g->busy = true;
 	rc = fill_bytes(c, g->stream, address, cut.head, pattern, err);
 	if (!rc && cut.body)

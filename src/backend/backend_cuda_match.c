@@ -185,14 +185,14 @@ int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
 	       struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	struct gpu *g = gpu_of(c, device);
 	uint64_t same = 0;
-	int rc;
+	int rc = cuda_enter(c, device, err);
+	struct gpu *g;
 
 	assert(same_bytes);
-	rc = cuda_enter(c, device, err);
 	if (rc)
 		return rc;
+	g = gpu_of(c, device);
 	g->busy = true;
 	rc = want_buffers(c, err);
 	if (!rc)

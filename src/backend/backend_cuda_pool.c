@@ -59,7 +59,9 @@ int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
 	int rc;
 
 	assert(pool);
-	rc = check_able(c, gpu_of(c, device), err);
+	rc = cuda_check_device(c, device, err);
+	if (!rc)
+		rc = check_able(c, gpu_of(c, device), err);
 	if (!rc)
 		rc = pool_new(&made, device, err);
 	if (!rc)

@@ -5,6 +5,8 @@
  * where it has none; it never reads outside, aborts or hangs.  Best built
  * with sanitizers.  Plans with wild values inside are wild_plans.c's.
  *
+ * usage: wild_calls [cuda]   (cuda: libcuda.so.1 is the stand-in)
+ *
  * tests/gates/fields.sh compares the functions called here with the headers.
  */
 #include <inttypes.h>
@@ -323,7 +325,7 @@ static void call_probe(uint64_t v)
 {
 	struct kvp_probe_options options = { .max_entries = v };
 	struct kvp_limits limits;
-	uint32_t device = (uint32_t)v;
+	uint32_t device = (uint32_t)v | 1U << 31;
 
 	GIVES(KVP_EINPUT, kvp_probe_run(&limits, NULL, 0, &options, NULL));
 	HOLDS(!limits.ndevices);
@@ -380,8 +382,7 @@ static void call_verbs(struct kvp_backend *b, uint64_t v)
 	HOLDS(b->mapping.granted(b, v, device, &flags, NULL));
 	HOLDS(b->mapping.granted(b, v, 0, &flags, NULL));
 	HOLDS(b->mapping.fill(b, device, v, v, 0, NULL));
-	HOLDS(b->mapping.fill(b, 0, v, v, 0, NULL));
-	HOLDS(b->mapping.match(b, 0, v, v, 0, &got, NULL));
+	HOLDS(b->mapping.match(b, device, v, v, 0, &got, NULL));
 	HOLDS(b->pool.pool_create(b, device, &got, NULL));
 	HOLDS(b->pool.pool_destroy(b, v, NULL));
 	HOLDS(b->pool.allocate(b, v, v, &got, NULL));
@@ -426,7 +427,8 @@ static void call_backends(uint64_t v)
 	struct kvp_fault fault = { .ops = (unsigned)v, .countdown = v };
 	struct kvp_backend *card = NULL, *b = NULL;
 	struct kvp_backend none = { .name = "none" };
-	uint32_t ordinal = (uint32_t)v;
+	uint32_t ordinal = (uint32_t)v | 1U << 31;
+	uint64_t same;
 
 	GIVES(KVP_EINPUT, kvp_backend_host(&b, 0, 4096, NULL));
 	GIVES(KVP_EINPUT, kvp_backend_host(&b, (uint32_t)v | 1U << 31, 4096,
@@ -434,6 +436,8 @@ static void call_backends(uint64_t v)
 	HOLDS(kvp_backend_host(&b, 1, v - 1, NULL) == KVP_EDRIVER && !b);
 	HOLDS(kvp_backend_cuda(&b, &ordinal, 1, NULL) && !b);
 	call_verbs(run.host, v);
+	HOLDS(run.host->mapping.fill(run.host, 0, v, v, 0, NULL));
+	HOLDS(run.host->mapping.match(run.host, 0, v, v, 0, &same, NULL));
 	call_cache(run.host, v);
 	GIVES(KVP_OK, kvp_backend_card(&card, 1 << 20, NULL));
 	call_verbs(card, v);
@@ -446,6 +450,19 @@ static void call_backends(uint64_t v)
 	GIVES(KVP_EDRIVER, b->device.synchronize(b, 0, NULL));
 	kvp_backend_close(b);
 	kvp_backend_close(card);
+}
+
+/* The stand-in driver's devices; nothing is mapped that could be written. */
+static void call_cuda(uint64_t v)
+{
+	struct kvp_backend *b = NULL;
+
+	GIVES(KVP_OK, kvp_backend_cuda(&b, NULL, 0, NULL));
+	if (!b)
+		return;
+	call_verbs(b, v);
+	call_cache(b, v);
+	kvp_backend_close(b);
 }
 
 static bool set_up(void)
@@ -486,8 +503,9 @@ static void call_readers(void)
 	HOLDS(kvp_plan_sizeof() == sizeof(plan));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const bool cuda = argc > 1 && !strcmp(argv[1], "cuda");
 	size_t i;
 
 	if (!set_up()) {
@@ -513,6 +531,8 @@ int main(void)
 		call_import(numbers[i]);
 		call_probe(numbers[i]);
 		call_backends(numbers[i]);
+		if (cuda)
+			call_cuda(numbers[i]);
 	}
 	kvp_backend_close(run.host);
 	kvp_verdict_free(run.verdict);
