@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/u64.h"
 #include "base/utf8.h"
 
 /* Room for `more` bytes and the terminating zero. */
@@ -36,6 +37,18 @@ static bool reserve(struct strbuf *b, size_t more)
 	return true;
 }
 
+char *strbuf_room(struct strbuf *b, size_t most)
+{
+	return reserve(b, most) ? b->text + b->len : NULL;
+}
+
+void strbuf_used(struct strbuf *b, const char *end)
+{
+	b->len = (size_t)(end - b->text);
+	assert(b->len < b->room);
+	b->text[b->len] = '\0';
+}
+
 void strbuf_add(struct strbuf *b, const char *text, size_t len)
 {
 	if (!reserve(b, len))
@@ -50,17 +63,11 @@ void strbuf_str(struct strbuf *b, const char *text)
 	strbuf_add(b, text, strlen(text));
 }
 
-/* Plans hold millions of numbers; printf would be most of the writing. */
 void strbuf_u64(struct strbuf *b, uint64_t value)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	char digits[U64_DIGITS];
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	strbuf_add(b, digits + at, sizeof(digits) - at);
+	strbuf_add(b, digits, (size_t)(u64_digits(digits, value) - digits));
 }
 
 void strbuf_u64_or_null(struct strbuf *b, bool known, uint64_t value)

@@ -18,6 +18,13 @@ struct strbuf {
 	bool failed;
 };
 
+/*
+ * Where `most` more bytes can be written, then counted by strbuf_used().
+ * NULL where there is no memory.
+ */
+char *strbuf_room(struct strbuf *b, size_t most);
+void strbuf_used(struct strbuf *b, const char *end);
+
 void strbuf_add(struct strbuf *b, const char *text, size_t len);
 void strbuf_str(struct strbuf *b, const char *text);
 void strbuf_u64(struct strbuf *b, uint64_t value);

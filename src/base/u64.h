@@ -1,13 +1,15 @@
 /*
  * Checked 64-bit arithmetic.  Each function answers whether the result
- * fits; on false *out is untouched.
+ * fits; on false *out is untouched.  And a number's digits.
  */
 #ifndef KVPLAN_BASE_U64_H
 #define KVPLAN_BASE_U64_H
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline bool u64_add(uint64_t a, uint64_t b, uint64_t *out)
 {
@@ -55,6 +57,22 @@ static inline uint64_t u64_min(uint64_t a, uint64_t b)
 static inline uint64_t u64_max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+#define U64_DIGITS 20
+
+/* The decimal digits, without a zero behind them; answers where they end. */
+static inline char *u64_digits(char *to, uint64_t value)
+{
+	char digits[U64_DIGITS];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	memcpy(to, digits + at, sizeof(digits) - at);
+	return to + (sizeof(digits) - at);
 }
 
 #endif

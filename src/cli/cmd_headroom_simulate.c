@@ -238,7 +238,7 @@ static int simulate(const struct simulate_settings *settings)
 		kvp_error_wrap(&err, code, "--steps, --sizes, --free and "
 			       "--cap");
 	if (code) {
-		strbuf_release(&s.text);
+		strbuf_release(&s.out.text);
 		return out_error(&err);
 	}
 	exit = simulate_end(&s, &result);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/json_out.h"
 #include "cli/cli.h"
 
 struct realize_settings {
@@ -47,6 +48,7 @@ int realize_error(const struct kvp_plan *plan,
 struct progress {
 	const struct realize_settings *s;
 	FILE *trace;
+	struct json_out line;	/* of the trace */
 	bool terminal;
 	bool shown;
 	bool started;

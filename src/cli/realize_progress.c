@@ -34,17 +34,27 @@ int progress_begin(struct progress *p, struct kvp_error *err)
 			     strerror(errno));
 }
 
-static void trace(FILE *to, const struct kvp_event *e)
+static void trace(struct progress *p, const struct kvp_event *e)
 {
-	fprintf(to, "{\"event\":\"%s\",\"rank\":%u,\"state\":\"%s\",\"undo\":"
-		"%s", e->kind == KVP_EVENT_STATE ? "state" : "call", e->rank,
-		kvp_state_name(e->state), e->undo ? "true" : "false");
-	if (e->kind == KVP_EVENT_CALL)
-		fprintf(to, ",\"call\":\"%s\",\"outcome\":\"%s\",\"address\":"
-			"%llu,\"bytes\":%llu", e->call, kvp_code_name(e->code),
-			(unsigned long long)e->address,
-			(unsigned long long)e->bytes);
-	fprintf(to, ",\"entries\":%llu}\n", (unsigned long long)e->entries);
+	struct json_out *w = &p->line;
+
+	json_put_object(w, NULL, JSON_INLINE);
+	json_put_text(w, "event",
+		      e->kind == KVP_EVENT_STATE ? "state" : "call");
+	json_put_u64(w, "rank", e->rank);
+	json_put_text(w, "state", kvp_state_name(e->state));
+	json_put_bool(w, "undo", e->undo);
+	if (e->kind == KVP_EVENT_CALL) {
+		json_put_text(w, "call", e->call);
+		json_put_text(w, "outcome", kvp_code_name(e->code));
+		json_put_u64(w, "address", e->address);
+		json_put_u64(w, "bytes", e->bytes);
+	}
+	json_put_u64(w, "entries", e->entries);
+	json_put_end(w);
+	if (!w->text.failed)
+		fwrite(w->text.text, 1, w->text.len, p->trace);
+	w->text.len = 0;
 }
 
 /* Entries take nearly all of the time, so they tell what is left. */
@@ -76,7 +86,7 @@ void progress_event(void *cookie, const struct kvp_event *event)
 	if (!event->undo)
 		p->entries_held = event->entries;
 	if (p->trace)
-		trace(p->trace, event);
+		trace(p, event);
 	/* Reading the clock at every call would cost as much as the call. */
 	if (!p->terminal || (event->calls_done & 63))
 		return;
@@ -89,15 +99,17 @@ void progress_event(void *cookie, const struct kvp_event *event)
 
 int progress_end(struct progress *p, int exit)
 {
-	bool failed = p->trace && ferror(p->trace);
+	bool no_memory = p->line.text.failed;
+	bool failed = no_memory || (p->trace && ferror(p->trace));
 
+	strbuf_release(&p->line.text);
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
 	if (p->trace)
 		failed |= fclose(p->trace) != 0;
 	if (failed) {
 		fprintf(stderr, "kvplan: error: %s: cannot write: %s\n",
-			p->s->trace, strerror(errno));
+			p->s->trace, strerror(no_memory ? ENOMEM : errno));
 		return exit ? exit : KVP_EXIT_ENVIRONMENT;
 	}
 	return exit;

@@ -6,6 +6,7 @@
 #ifndef KVPLAN_CLI_SIMULATE_H
 #define KVPLAN_CLI_SIMULATE_H
 
+#include "base/json_out.h"
 #include "cache/decode_workload.h"
 #include "cli/cli.h"
 
@@ -26,8 +27,7 @@ struct simulate_settings {
 /* Zeroed but for the settings. */
 struct simulation {
 	const struct simulate_settings *settings;
-	struct strbuf text;	/* not yet written */
-	size_t rows;
+	struct json_out out;	/* not yet written; a table: out.text */
 	struct kvp_decode_row last;	/* step 0: none */
 	uint64_t printed;	/* the step printed last */
 	uint64_t first_freed;	/* as in the result, so far */

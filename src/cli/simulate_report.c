@@ -50,63 +50,45 @@ static void flush(struct simulation *s)
 	struct kvp_error err;
 	char *text;
 	size_t len;
-	int code = strbuf_detach(&s->text, &text, &len, &err);
+	int code = strbuf_detach(&s->out.text, &text, &len, &err);
 
 	if (!s->exit)
 		s->exit = code ? out_error(&err) : out_text(text, len);
 	free(text);
 }
 
-static const char *json_bool(bool value)
-{
-	return value ? "true" : "false";
-}
-
-static void member(struct strbuf *t, const char *name, uint64_t value)
-{
-	strbuf_printf(t, "\"%s\":%llu", name, (unsigned long long)value);
-}
-
-/* null where there is none. */
-static void member_if(struct strbuf *t, const char *name, bool there,
-		      uint64_t value)
-{
-	strbuf_printf(t, "\"%s\":", name);
-	strbuf_u64_or_null(t, there, value);
-}
-
 static void begin_json(struct simulation *s)
 {
 	const struct simulate_settings *set = s->settings;
 	const struct kvp_decode *d = &set->decode;
-	struct strbuf *t = &s->text;
+	struct json_out *w = &s->out;
 
-	strbuf_str(t, "{\n\"format\":\"kvplan/simulation/1\",\n\"settings\":{");
-	member(t, "free_bytes", set->free_bytes);
-	strbuf_str(t, ",");
-	member(t, "step_bytes", d->step_bytes);
-	strbuf_str(t, ",");
-	member(t, "sizes", d->sizes);
-	strbuf_str(t, ",");
-	member(t, "live_bytes", d->live_bytes);
-	strbuf_str(t, ",");
-	member(t, "live_growth_bytes", d->live_growth_bytes);
-	strbuf_str(t, ",");
-	member(t, "steps", d->steps);
-	strbuf_printf(t, ",\n\"grow\":%s,", json_bool(d->grow));
-	member(t, "growth_bytes", d->growth_bytes);
-	strbuf_str(t, ",");
-	member(t, "grain_bytes", d->grain_bytes ? d->grain_bytes : 1);
-	strbuf_printf(t, ",\"preallocate\":%s,\"reconstructed\":%s,"
-		      "\"assumed\":%s,\n\"cap\":\"%s\",",
-		      json_bool(d->preallocate),
-		      json_bool(set->reconstructed), json_bool(set->assumed),
-		      cap_words[set->cap]);
-	member_if(t, "cap_bytes", set->cap == SIMULATE_STATED,
-		  set->cap_bytes);
-	strbuf_str(t, ",");
-	member(t, "every", set->every);
-	strbuf_str(t, "},\n\"rows\":[");
+	json_put_object(w, NULL, JSON_INLINE);
+	json_put_newline(w);
+	json_put_text(w, "format", "kvplan/simulation/1");
+	json_put_newline(w);
+	json_put_object(w, "settings", JSON_INLINE);
+	json_put_u64(w, "free_bytes", set->free_bytes);
+	json_put_u64(w, "step_bytes", d->step_bytes);
+	json_put_u64(w, "sizes", d->sizes);
+	json_put_u64(w, "live_bytes", d->live_bytes);
+	json_put_u64(w, "live_growth_bytes", d->live_growth_bytes);
+	json_put_u64(w, "steps", d->steps);
+	json_put_newline(w);
+	json_put_bool(w, "grow", d->grow);
+	json_put_u64(w, "growth_bytes", d->growth_bytes);
+	json_put_u64(w, "grain_bytes", d->grain_bytes ? d->grain_bytes : 1);
+	json_put_bool(w, "preallocate", d->preallocate);
+	json_put_bool(w, "reconstructed", set->reconstructed);
+	json_put_bool(w, "assumed", set->assumed);
+	json_put_newline(w);
+	json_put_text(w, "cap", cap_words[set->cap]);
+	json_put_u64_or_null(w, "cap_bytes", set->cap == SIMULATE_STATED,
+			     set->cap_bytes);
+	json_put_u64(w, "every", set->every);
+	json_put_end(w);
+	json_put_newline(w);
+	json_put_list(w, "rows", JSON_LINES);
 }
 
 /* "24.0 MiB live, growing by 199,229 bytes a step; " */
@@ -127,7 +109,7 @@ static void begin_text(struct simulation *s)
 {
 	const struct simulate_settings *set = s->settings;
 	const struct kvp_decode *d = &set->decode;
-	struct strbuf *t = &s->text;
+	struct strbuf *t = &s->out.text;
 
 	add_amount(t, set->free_bytes);
 	strbuf_str(t, " free; ");
@@ -161,25 +143,18 @@ void simulate_begin(struct simulation *s)
 static void row_json(struct simulation *s, const struct kvp_decode_row *row)
 {
 	const struct kvp_alloc_cache_counters *n = &row->counters;
-	struct strbuf *t = &s->text;
+	struct json_out *w = &s->out;
 
-	strbuf_str(t, s->rows ? ",\n{" : "\n{");
-	member(t, "step", row->step);
-	strbuf_str(t, ",");
-	member(t, "held_bytes", n->held_bytes);
-	strbuf_str(t, ",");
-	member_if(t, "cap_bytes", n->cap.bounded, n->cap.bytes);
-	strbuf_str(t, ",");
-	member(t, "live_bytes", n->live_bytes);
-	strbuf_str(t, ",");
-	member(t, "sizes", n->sizes);
-	strbuf_str(t, ",");
-	member(t, "hits", n->hits);
-	strbuf_str(t, ",");
-	member(t, "freed_bytes", n->freed_bytes);
-	strbuf_str(t, ",");
-	member(t, "free_bytes", row->free_bytes);
-	strbuf_str(t, "}");
+	json_put_object(w, NULL, JSON_INLINE);
+	json_put_u64(w, "step", row->step);
+	json_put_u64(w, "held_bytes", n->held_bytes);
+	json_put_u64_or_null(w, "cap_bytes", n->cap.bounded, n->cap.bytes);
+	json_put_u64(w, "live_bytes", n->live_bytes);
+	json_put_u64(w, "sizes", n->sizes);
+	json_put_u64(w, "hits", n->hits);
+	json_put_u64(w, "freed_bytes", n->freed_bytes);
+	json_put_u64(w, "free_bytes", row->free_bytes);
+	json_put_end(w);
 }
 
 static void row_text(struct simulation *s, const struct kvp_decode_row *row)
@@ -187,7 +162,7 @@ static void row_text(struct simulation *s, const struct kvp_decode_row *row)
 	const struct kvp_alloc_cache_counters *n = &row->counters;
 	struct number cap = mib(n->cap.bytes);
 
-	strbuf_printf(&s->text, "%8llu %12s %12s %7llu %18s %12s\n",
+	strbuf_printf(&s->out.text, "%8llu %12s %12s %7llu %18s %12s\n",
 		      (unsigned long long)row->step, M(n->held_bytes),
 		      s->settings->cap == SIMULATE_OFF ? "off" :
 		      n->cap.bounded ? cap.text : "unbounded",
@@ -201,9 +176,8 @@ static void print(struct simulation *s, const struct kvp_decode_row *row)
 		row_json(s, row);
 	else
 		row_text(s, row);
-	s->rows++;
 	s->printed = row->step;
-	if (s->text.len >= FLUSH_BYTES)
+	if (s->out.text.len >= FLUSH_BYTES)
 		flush(s);
 }
 
@@ -233,44 +207,36 @@ void simulate_row(void *cookie, const struct kvp_decode_row *row)
 static void end_json(struct simulation *s, const struct kvp_decode_result *r)
 {
 	const struct kvp_alloc_cache_counters *n = &r->counters;
-	struct strbuf *t = &s->text;
+	struct json_out *w = &s->out;
 
-	strbuf_printf(t, "\n],\n\"outcome\":\"%s\",",
-		      r->exhausted ? "out of memory" : "lives");
-	member(t, "steps_ended", r->steps);
-	strbuf_str(t, ",");
-	member_if(t, "tensor", r->exhausted, r->tensor);
-	strbuf_str(t, ",");
-	member_if(t, "wanted_bytes", r->exhausted, r->wanted_bytes);
-	strbuf_str(t, ",");
-	member(t, "free_bytes", r->free_bytes);
-	strbuf_str(t, ",");
-	member(t, "pending_bytes", n->pending_bytes);
-	strbuf_str(t, ",\n");
-	member(t, "held_bytes", n->held_bytes);
-	strbuf_str(t, ",");
-	member(t, "held_most_bytes", r->held_most_bytes);
-	strbuf_str(t, ",");
-	member_if(t, "cap_bytes", n->cap.bounded, n->cap.bytes);
-	strbuf_printf(t, ",\"cap_term\":\"%s\",",
-		      kvp_cap_term_name(n->cap.term));
-	member(t, "sizes_most", r->sizes_most);
-	strbuf_str(t, ",\n");
-	member(t, "hits", n->hits_total);
-	strbuf_str(t, ",");
-	member(t, "misses", n->misses_total);
-	strbuf_str(t, ",");
-	member(t, "freed_bytes", r->freed_bytes);
-	strbuf_str(t, ",");
-	member_if(t, "first_freed_step", r->first_freed_step != 0,
-		  r->first_freed_step);
-	strbuf_str(t, "\n}\n");
+	json_put_end(w);
+	json_put_newline(w);
+	json_put_text(w, "outcome", r->exhausted ? "out of memory" : "lives");
+	json_put_u64(w, "steps_ended", r->steps);
+	json_put_u64_or_null(w, "tensor", r->exhausted, r->tensor);
+	json_put_u64_or_null(w, "wanted_bytes", r->exhausted, r->wanted_bytes);
+	json_put_u64(w, "free_bytes", r->free_bytes);
+	json_put_u64(w, "pending_bytes", n->pending_bytes);
+	json_put_newline(w);
+	json_put_u64(w, "held_bytes", n->held_bytes);
+	json_put_u64(w, "held_most_bytes", r->held_most_bytes);
+	json_put_u64_or_null(w, "cap_bytes", n->cap.bounded, n->cap.bytes);
+	json_put_text(w, "cap_term", kvp_cap_term_name(n->cap.term));
+	json_put_u64(w, "sizes_most", r->sizes_most);
+	json_put_newline(w);
+	json_put_u64(w, "hits", n->hits_total);
+	json_put_u64(w, "misses", n->misses_total);
+	json_put_u64(w, "freed_bytes", r->freed_bytes);
+	json_put_u64_or_null(w, "first_freed_step", r->first_freed_step != 0,
+			     r->first_freed_step);
+	json_put_newline(w);
+	json_put_end(w);
 }
 
 /* " under a cap of 105.5 MiB, 92.3 MiB in the end" */
 static void add_cap(struct simulation *s, const struct kvp_cap *cap)
 {
-	struct strbuf *t = &s->text;
+	struct strbuf *t = &s->out.text;
 
 	if (!cap->bounded) {
 		strbuf_str(t, " without a cap");
@@ -288,7 +254,7 @@ static void add_cap(struct simulation *s, const struct kvp_cap *cap)
 /* "; the cache held at most 64.0 MiB under ... and never evicted" */
 static void add_cache(struct simulation *s, const struct kvp_decode_result *r)
 {
-	struct strbuf *t = &s->text;
+	struct strbuf *t = &s->out.text;
 
 	if (s->settings->cap == SIMULATE_OFF) {
 		strbuf_str(t, "; the cache was off and held nothing\n");
@@ -320,7 +286,7 @@ static void add_pending(struct strbuf *t, uint64_t bytes)
 
 static void end_text(struct simulation *s, const struct kvp_decode_result *r)
 {
-	struct strbuf *t = &s->text;
+	struct strbuf *t = &s->out.text;
 
 	if (!r->exhausted) {
 		strbuf_printf(t, "\n%s step%s", out_number(r->steps).text,

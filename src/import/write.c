@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_out.h"
 #include "base/utf8.h"
 #include "import/import.h"
 
@@ -32,14 +33,14 @@ static void stem(const struct import *im, char *text, size_t size)
 	utf8_clean(text);
 }
 
-static void write_name(struct import *im, struct strbuf *b)
+static void put_name(struct import *im, struct json_out *w)
 {
 	const struct kvp_import_options *o = im->options;
 	struct strbuf name = { 0 };
 	char text[STEM_MAX + 1];
 
 	if (o->name) {
-		strbuf_json_string(b, o->name);
+		json_put_text(w, "name", o->name);
 		return;
 	}
 	stem(im, text, sizeof(text));
@@ -56,29 +57,27 @@ static void write_name(struct import *im, struct strbuf *b)
 		strbuf_printf(&name, "-stage%lluof%llu", (ull)o->stage,
 			      (ull)o->stages);
 	if (name.failed)
-		b->failed = true;
+		w->text.failed = true;
 	else
-		strbuf_json_string(b, name.text);
+		json_put_text(w, "name", name.text);
 	strbuf_release(&name);
 }
 
-static void number(struct strbuf *b, const char *key, uint64_t value)
-{
-	strbuf_printf(b, ",\n  \"%s\": %llu", key, (ull)value);
-}
-
-static void write_planes(struct import *im, struct strbuf *b)
+static void put_planes(struct import *im, struct json_out *w)
 {
 	size_t i;
 
 	assert(im->nclasses);
-	strbuf_str(b, ",\n  \"planes\": [");
-	for (i = 0; i < im->nclasses; i++)
-		strbuf_printf(b, "%s\n    {\"name\": \"%s\", \"count\": %llu, "
-			"\"bytes_per_page\": %llu}", i ? "," : "",
-			im->classes[i].name, (ull)im->classes[i].count,
-			(ull)im->classes[i].bytes_per_page);
-	strbuf_str(b, "\n  ]\n}\n");
+	json_put_list(w, "planes", JSON_LINES);
+	for (i = 0; i < im->nclasses; i++) {
+		json_put_object(w, NULL, JSON_INLINE);
+		json_put_text(w, "name", im->classes[i].name);
+		json_put_u64(w, "count", im->classes[i].count);
+		json_put_u64(w, "bytes_per_page",
+			     im->classes[i].bytes_per_page);
+		json_put_end(w);
+	}
+	json_put_end(w);
 }
 
 /* Read back what was written. */
@@ -101,26 +100,27 @@ int geometry_compose(struct import *im, char **text, size_t *len,
 		     struct kvp_error *err)
 {
 	const struct kvp_import_options *o = im->options;
-	struct strbuf b = { 0 };
+	struct json_out w = { .spaced = true };
 	int code;
 
-	strbuf_str(&b, "{\n  \"format\": \"" KVP_GEOMETRY_FORMAT "\",\n"
-		   "  \"name\": ");
-	write_name(im, &b);
+	json_put_object(&w, NULL, JSON_LINES);
+	json_put_text(&w, "format", KVP_GEOMETRY_FORMAT);
+	put_name(im, &w);
 	if (o->pages != KVP_IMPORT_UNSTATED)
-		number(&b, "pages", o->pages);
-	number(&b, "page_tokens", im->page_tokens);
+		json_put_u64(&w, "pages", o->pages);
+	json_put_u64(&w, "page_tokens", im->page_tokens);
 	if (o->snapshot_rows != KVP_IMPORT_UNSTATED)
-		number(&b, "snapshot_rows", im->stage.recurrent ?
-		       o->snapshot_rows : 0);
-	number(&b, "execution_rows", im->execution_rows);
+		json_put_u64(&w, "snapshot_rows", im->stage.recurrent ?
+			     o->snapshot_rows : 0);
+	json_put_u64(&w, "execution_rows", im->execution_rows);
 	if (im->stage.recurrent)
-		number(&b, "row_bytes", im->row_bytes);
-	number(&b, "ranks", o->tp);
-	number(&b, "ranks_per_node", o->ranks_per_node);
-	number(&b, "dcp_group_size", o->dcp);
-	write_planes(im, &b);
-	code = strbuf_detach(&b, text, len, err);
+		json_put_u64(&w, "row_bytes", im->row_bytes);
+	json_put_u64(&w, "ranks", o->tp);
+	json_put_u64(&w, "ranks_per_node", o->ranks_per_node);
+	json_put_u64(&w, "dcp_group_size", o->dcp);
+	put_planes(im, &w);
+	json_put_end(&w);
+	code = strbuf_detach(&w.text, text, len, err);
 	if (!code)
 		code = check(im, *text, *len, err);
 	if (code) {

@@ -11,7 +11,7 @@
 #include <kvplan/plan.h>
 
 #include "base/json.h"
-#include "base/strbuf.h"
+#include "base/json_out.h"
 
 struct record;
 struct kvp_geometry;
@@ -197,10 +197,10 @@ int rank_lists_read(struct kvp_ranks **lists, const struct json_at *at,
 		    struct kvp_error *err);
 
 /* geometry_write.c */
-void record_write(struct strbuf *b, const struct record *record,
-		  const void *of);
-void records_write(struct strbuf *b, const struct record *record,
-		   const void *list, size_t count);
-void ranks_write(struct strbuf *b, const struct kvp_ranks *list);
+void record_write(struct json_out *w, const char *key,
+		  const struct record *record, const void *of);
+void records_write(struct json_out *w, const char *key,
+		   const struct record *record, const void *list,
+		   size_t count);
 
 #endif

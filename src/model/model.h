@@ -8,7 +8,6 @@
 #include <kvplan/plan.h>
 
 #include "base/json.h"
-#include "base/strbuf.h"
 #include "model/fields.h"
 #include "model/geometry_check.h"
 

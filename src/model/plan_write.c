@@ -6,66 +6,60 @@
 #include "model/model.h"
 #include "model/plan_view.h"
 
-static void write_rows(struct strbuf *b, const struct kvp_plan *plan)
+static void put_rows(struct json_out *w, const struct kvp_plan *plan)
 {
 	const struct kvp_row *row = plan->rows;
 	const struct kvp_span *span;
 	size_t i, j;
 
-	strbuf_str(b, "[");
+	json_put_list(w, "rows", JSON_LINES);
 	for (i = 0; i < plan->nrows; i++, row++) {
-		strbuf_str(b, i ? ",\n{\"row\":" : "\n{\"row\":");
-		strbuf_u64(b, row->row);
-		strbuf_str(b, ",\"pages\":[");
+		json_put_object(w, NULL, JSON_INLINE);
+		json_put_u64(w, "row", row->row);
+		json_put_list(w, "pages", JSON_INLINE);
 		for (j = 0; j < row->count; j++) {
 			span = &row_spans(plan, row)[j];
-			strbuf_str(b, j ? ",[" : "[");
-			strbuf_u64(b, span->first);
-			strbuf_str(b, ",");
-			strbuf_u64(b, span->end);
-			strbuf_str(b, "]");
+			json_put_list(w, NULL, JSON_INLINE);
+			json_put_u64(w, NULL, span->first);
+			json_put_u64(w, NULL, span->end);
+			json_put_end(w);
 		}
-		strbuf_str(b, "]}");
+		json_put_end(w);
+		json_put_end(w);
 	}
-	strbuf_str(b, plan->nrows ? "\n]" : "]");
+	json_put_end(w);
 }
 
-static void write_access(struct strbuf *b, const struct kvp_plan *plan)
+static void put_access(struct json_out *w, const struct kvp_plan *plan)
 {
 	size_t i;
 
-	strbuf_str(b, "[");
+	json_put_list(w, "access", JSON_LINES);
 	for (i = 0; i < plan->naccess; i++) {
-		strbuf_str(b, i ? ",\n{\"rank\":" : "\n{\"rank\":");
-		strbuf_u64(b, plan->access[i].rank);
-		strbuf_str(b, ",\"readers\":");
-		ranks_write(b, &plan->access[i].readers);
-		strbuf_str(b, "}");
+		json_put_object(w, NULL, JSON_INLINE);
+		json_put_u64(w, "rank", plan->access[i].rank);
+		json_put_u32s(w, "readers", plan->access[i].readers.rank,
+			      plan->access[i].readers.count);
+		json_put_end(w);
 	}
-	strbuf_str(b, plan->naccess ? "\n]" : "]");
+	json_put_end(w);
 }
 
-static void write_summary(struct strbuf *b, const struct kvp_summary *s)
+static void put_summary(struct json_out *w, const struct kvp_summary *s)
 {
-	strbuf_str(b, "{\n\"base_chunks\":");
-	strbuf_u64(b, s->base_chunks);
-	strbuf_str(b, ",\n\"chunks\":");
-	strbuf_u64(b, s->chunks);
-	strbuf_str(b, ",\n\"lower_bound\":");
-	strbuf_u64(b, s->lower_bound);
-	strbuf_str(b, ",\n\"optimal\":");
-	strbuf_str(b, s->optimal ? "true" : "false");
-	strbuf_str(b, ",\n\"physical_bytes\":");
-	strbuf_u64(b, s->physical_bytes);
-	strbuf_str(b, ",\n\"kv_tokens\":");
-	strbuf_u64(b, s->kv_tokens);
-	strbuf_str(b, ",\n\"entries\":{\n\"per_rank\":");
-	strbuf_numbers(b, s->per_rank, s->nper_rank);
-	strbuf_str(b, ",\n\"per_node\":");
-	strbuf_numbers(b, s->per_node, s->nper_node);
-	strbuf_str(b, ",\n\"limit\":");
-	strbuf_u64(b, s->limit);
-	strbuf_str(b, "\n}\n}");
+	json_put_object(w, "summary", JSON_LINES);
+	json_put_u64(w, "base_chunks", s->base_chunks);
+	json_put_u64(w, "chunks", s->chunks);
+	json_put_u64(w, "lower_bound", s->lower_bound);
+	json_put_bool(w, "optimal", s->optimal);
+	json_put_u64(w, "physical_bytes", s->physical_bytes);
+	json_put_u64(w, "kv_tokens", s->kv_tokens);
+	json_put_object(w, "entries", JSON_LINES);
+	json_put_u64s(w, "per_rank", s->per_rank, s->nper_rank);
+	json_put_u64s(w, "per_node", s->per_node, s->nper_node);
+	json_put_u64(w, "limit", s->limit);
+	json_put_end(w);
+	json_put_end(w);
 }
 
 static int check_writable(const struct kvp_plan *plan, struct kvp_error *err)
@@ -88,31 +82,25 @@ static int check_writable(const struct kvp_plan *plan, struct kvp_error *err)
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 		   struct kvp_error *err)
 {
-	struct strbuf b = { 0 };
+	struct json_out w = { .spaced = false };
 	int code = check_writable(plan, err);
 
 	*text = NULL;
 	if (code)
 		return code;
-	strbuf_str(&b, "{\n\"format\":\"" KVP_PLAN_FORMAT "\",\n");
-	strbuf_str(&b, "\"geometry\":");
-	record_write(&b, &geometry_record, &plan->geometry);
-	strbuf_str(&b, ",\n\"merge\":\"");
-	strbuf_str(&b, kvp_merge_name(plan->merge));
-	strbuf_str(&b, "\",\n\"dedicated_bytes\":");
-	strbuf_u64(&b, plan->dedicated_bytes);
-	strbuf_str(&b, ",\n\"chunks\":");
-	records_write(&b, &chunk_record, plan->chunks, plan->nchunks);
-	strbuf_str(&b, ",\n\"rows\":");
-	write_rows(&b, plan);
-	strbuf_str(&b, ",\n\"access\":");
-	write_access(&b, plan);
-	strbuf_str(&b, ",\n\"summary\":");
-	write_summary(&b, &plan->summary);
-	if (plan->has_headroom) {
-		strbuf_str(&b, ",\n\"headroom\":");
-		record_write(&b, &headroom_record, &plan->headroom);
-	}
-	strbuf_str(&b, "\n}\n");
-	return strbuf_detach(&b, text, len, err);
+	json_put_object(&w, NULL, JSON_LINES);
+	json_put_text(&w, "format", KVP_PLAN_FORMAT);
+	record_write(&w, "geometry", &geometry_record, &plan->geometry);
+	json_put_text(&w, "merge", kvp_merge_name(plan->merge));
+	json_put_u64(&w, "dedicated_bytes", plan->dedicated_bytes);
+	records_write(&w, "chunks", &chunk_record, plan->chunks,
+		      plan->nchunks);
+	put_rows(&w, plan);
+	put_access(&w, plan);
+	put_summary(&w, &plan->summary);
+	if (plan->has_headroom)
+		record_write(&w, "headroom", &headroom_record,
+			     &plan->headroom);
+	json_put_end(&w);
+	return strbuf_detach(&w.text, text, len, err);
 }
