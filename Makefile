@@ -29,7 +29,11 @@ LINK     = $(CC) -pie $(CFLAGS) $(SANFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(fi
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@';)
 
-KVP_LDLIBS := -ldl
+# cJSON holds whole documents (src/base/json_tree.c).  Programs that print none
+# do not ask for it.
+CJSON_CFLAGS ?= $(patsubst -I%,-isystem %,$(shell pkg-config --cflags libcjson 2>/dev/null))
+CJSON_LIBS   ?= $(or $(strip $(shell pkg-config --libs libcjson 2>/dev/null)),-lcjson)
+KVP_LDLIBS = -Wl,--as-needed $(CJSON_LIBS) -ldl
 # As many jobs as processors, unless -j says another number.
 MAKEFLAGS += $(if $(filter 0,$(MAKELEVEL)),-j$(shell nproc))
 # The CUDA Toolkit's headers, types only: libcuda.so.1 is looked up at run
@@ -59,7 +63,7 @@ endif
 apt_install = $(Q)$(if $(filter 0,$(shell id -u)),,sudo) sh -c 'apt-get update -q && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(1)'
 deps:                           ## install the Debian packages that "make demo" needs
-	$(call apt_install,gcc libc6-dev)
+	$(call apt_install,gcc libc6-dev libcjson-dev)
 	$(Q)$(if $(CUDA_INC),,sh src/backend/cuda-headers.sh .cuda/include)
 deps-test: deps                 ## and those that "make test" needs
 	$(call apt_install,clang libclang-rt-dev pkg-config check mandoc jq \
@@ -68,9 +72,9 @@ deps-test: deps                 ## and those that "make test" needs
 $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 	$(call say,LD)$(LINK)
 # Linked from base + model + check and nothing else.  The day the checker
-# leans on the planner, this link fails.
+# leans on the planner, this link fails.  It prints no tree.
 $(B)/kvcheck: HARDEN_LINK += -Wl,--gc-sections
-$(B)/kvcheck: $(call obj,$(call in,src/base src/model src/check src/kvcheck))
+$(B)/kvcheck: $(call obj,$(filter-out src/base/json_tree.c,$(call in,src/base src/model src/check src/kvcheck)))
 	$(call say,LD)$(LINK)
 $(LIB): $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
@@ -85,10 +89,11 @@ $(B)/kvplan.pc: FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: kvplan' \
 	  'Description: plans, proves and realizes the memory layout of LLM KV caches' \
 	  'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lkvplan' \
-	  'Libs.private: -ldl' 'Cflags: -I$${prefix}/include' > $@.new
+	  'Libs.private: $(CJSON_LIBS) -ldl' 'Cflags: -I$${prefix}/include' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
 $(B)/src/backend/%.o $(B)/src/probe/%.o: KVP_CPPFLAGS += $(CUDA_CPP)
+$(B)/src/base/json_tree.o: KVP_CPPFLAGS += $(CJSON_CFLAGS)
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE)

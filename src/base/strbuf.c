@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/u64.h"
 #include "base/utf8.h"
 
 /* Room for `more` bytes and the terminating zero. */
@@ -63,35 +62,6 @@ void strbuf_str(struct strbuf *b, const char *text)
 	strbuf_add(b, text, strlen(text));
 }
 
-void strbuf_u64(struct strbuf *b, uint64_t value)
-{
-	char digits[U64_DIGITS];
-
-	strbuf_add(b, digits, (size_t)(u64_digits(digits, value) - digits));
-}
-
-void strbuf_u64_or_null(struct strbuf *b, bool known, uint64_t value)
-{
-	if (known)
-		strbuf_u64(b, value);
-	else
-		strbuf_str(b, "null");
-}
-
-void strbuf_numbers(struct strbuf *b, const uint64_t *numbers, size_t count)
-{
-	size_t i;
-
-	assert(numbers || !count);
-	strbuf_str(b, "[");
-	for (i = 0; i < count; i++) {
-		if (i)
-			strbuf_str(b, ",");
-		strbuf_u64(b, numbers[i]);
-	}
-	strbuf_str(b, "]");
-}
-
 void strbuf_printf(struct strbuf *b, const char *format, ...)
 {
 	va_list args;
@@ -116,24 +86,6 @@ void strbuf_line(struct strbuf *b, const char *text)
 	strbuf_str(b, text);
 	if (!b->failed && b->text)
 		utf8_clean(b->text + at);
-}
-
-void strbuf_json_string(struct strbuf *b, const char *text)
-{
-	size_t left = strlen(text), len;
-
-	strbuf_add(b, "\"", 1);
-	for (; left; text += len, left -= len) {
-		len = utf8_length(text, left);
-		if (*text == '"' || *text == '\\')
-			strbuf_add(b, "\\", 1);
-		if (len == 1 && (unsigned char)*text < 0x20)
-			strbuf_printf(b, "\\u%04x", (unsigned char)*text);
-		else
-			strbuf_add(b, len ? text : "?", len ? len : 1);
-		len = len ? len : 1;
-	}
-	strbuf_add(b, "\"", 1);
 }
 
 int strbuf_detach(struct strbuf *b, char **text, size_t *len,

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 
@@ -27,18 +26,10 @@ void strbuf_used(struct strbuf *b, const char *end);
 
 void strbuf_add(struct strbuf *b, const char *text, size_t len);
 void strbuf_str(struct strbuf *b, const char *text);
-void strbuf_u64(struct strbuf *b, uint64_t value);
-/* The number, or null where it is not known. */
-void strbuf_u64_or_null(struct strbuf *b, bool known, uint64_t value);
-/* "[1,2,3]" */
-void strbuf_numbers(struct strbuf *b, const uint64_t *numbers, size_t count);
 void strbuf_printf(struct strbuf *b, const char *format, ...) KVP_PRINTF(2, 3);
 
 /* A text from outside, control characters and broken UTF-8 as '?'. */
 void strbuf_line(struct strbuf *b, const char *text);
-
-/* A JSON string with its quotes, escaped; broken UTF-8 as '?'. */
-void strbuf_json_string(struct strbuf *b, const char *text);
 
 /*
  * Move the text out; free() it.  On failure *text is NULL and the buffer is

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_tree.h"
 #include "cli/gpus.h"
 
 #define N(value) out_number(value).text
@@ -43,37 +44,34 @@ struct headroom {
 	size_t least;		/* of the readings */
 };
 
-static void member(struct strbuf *b, const char *key, bool known,
-		   uint64_t value)
+static int write_json(const struct headroom *h, char **text, size_t *len,
+		      struct kvp_error *err)
 {
-	strbuf_printf(b, ",\n\"%s\":", key);
-	strbuf_u64_or_null(b, known, value);
-}
-
-static void write_json(struct strbuf *b, const struct headroom *h)
-{
+	struct json_tree t = { .root = NULL };
 	bool known = h->free_bytes;
 	size_t i;
 
-	strbuf_str(b, "{\n\"format\":\"kvplan/headroom/1\"");
-	member(b, "free_bytes", known, known ? *h->free_bytes : 0);
-	member(b, "cap_bytes", h->cap.bounded, h->cap.bytes);
-	strbuf_str(b, ",\n\"term\":");
-	strbuf_json_string(b, kvp_cap_term_name(h->cap.term));
-	member(b, "left_bytes", known,
-	       known ? kvp_cap_left(&h->cap, *h->free_bytes) : 0);
+	json_tree_object(&t, NULL, JSON_LINES);
+	json_tree_text(&t, "format", "kvplan/headroom/1");
+	json_tree_u64_or_null(&t, "free_bytes", known,
+			      known ? *h->free_bytes : 0);
+	json_tree_u64_or_null(&t, "cap_bytes", h->cap.bounded, h->cap.bytes);
+	json_tree_text(&t, "term", kvp_cap_term_name(h->cap.term));
+	json_tree_u64_or_null(&t, "left_bytes", known, known ?
+			      kvp_cap_left(&h->cap, *h->free_bytes) : 0);
 	if (h->nreadings)
-		strbuf_str(b, ",\n\"gpus\":[");
+		json_tree_list(&t, "gpus", JSON_LINES);
 	for (i = 0; i < h->nreadings; i++) {
-		strbuf_str(b, i ? ",\n{\"label\":" : "\n{\"label\":");
-		strbuf_json_string(b, h->readings[i].info.label);
-		strbuf_str(b, ",\"uuid\":");
-		strbuf_json_string(b, h->readings[i].info.uuid);
-		strbuf_str(b, ",\"free_bytes\":");
-		strbuf_u64(b, h->readings[i].free_bytes);
-		strbuf_str(b, "}");
+		json_tree_object(&t, NULL, JSON_INLINE);
+		json_tree_text(&t, "label", h->readings[i].info.label);
+		json_tree_text(&t, "uuid", h->readings[i].info.uuid);
+		json_tree_u64(&t, "free_bytes", h->readings[i].free_bytes);
+		json_tree_end(&t);
 	}
-	strbuf_str(b, h->nreadings ? "\n]\n}\n" : "\n}\n");
+	if (h->nreadings)
+		json_tree_end(&t);
+	json_tree_end(&t);
+	return json_tree_finish(&t, text, len, err);
 }
 
 static const char *why(enum kvp_cap_term term)
@@ -128,11 +126,12 @@ static int print(const struct headroom *h, bool json)
 	size_t len;
 	int exit, code;
 
-	if (json)
-		write_json(&b, h);
-	else
+	if (json) {
+		code = write_json(h, &text, &len, &err);
+	} else {
 		write_text(&b, h);
-	code = strbuf_detach(&b, &text, &len, &err);
+		code = strbuf_detach(&b, &text, &len, &err);
+	}
 	exit = code ? out_error(&err) : out_text(text, len);
 	free(text);
 	return exit;

@@ -95,7 +95,7 @@ static int print_report(struct report *report, int exit)
 	int code;
 
 	report_end(report, exit == KVP_EXIT_YES);
-	code = strbuf_detach(&report->text, &text, &len, &err);
+	code = strbuf_detach(&report->out.text, &text, &len, &err);
 	if (code)
 		exit = worse(exit, out_error(&err));
 	else if (exit <= KVP_EXIT_NO || report->settings->json)

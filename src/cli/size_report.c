@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/json_tree.h"
 #include "cli/size.h"
 
 #define N(value) out_number(value).text
@@ -198,133 +199,110 @@ static void report_text(struct strbuf *b, const struct size_answer *a)
 
 /* --- for programs --- */
 
-static void member(struct strbuf *b, const char *key, bool known,
-		   uint64_t value)
-{
-	strbuf_printf(b, ",\n\"%s\":", key);
-	strbuf_u64_or_null(b, known, value);
-}
-
-static void write_budget(struct strbuf *b, const struct size_answer *a,
-			 const struct kvp_size *z)
+static void add_memory(struct json_tree *t, const struct size_answer *a,
+		       const struct kvp_size *z)
 {
 	const struct size_memory *m = a->memory;
 	bool known = z->bounded;
 
-	member(b, "rank", known, z->rank);
-	member(b, "free_bytes", known, z->free_bytes);
-	member(b, "foreign_bytes", m->ngpus,
-	       m->ngpus ? foreign_bytes(m, z) : 0);
-	member(b, "reserve_bytes", known, z->reserve_bytes);
-	member(b, "cache_bytes", known, z->cache_bytes);
-	member(b, "budget_bytes", known, z->budget_bytes);
-	member(b, "left_bytes", known, z->left_bytes);
+	json_tree_u64_or_null(t, "rank", known, z->rank);
+	json_tree_u64_or_null(t, "free_bytes", known, z->free_bytes);
+	json_tree_u64_or_null(t, "foreign_bytes", m->ngpus,
+			      m->ngpus ? foreign_bytes(m, z) : 0);
+	json_tree_u64_or_null(t, "reserve_bytes", known, z->reserve_bytes);
+	json_tree_u64_or_null(t, "cache_bytes", known, z->cache_bytes);
+	json_tree_u64_or_null(t, "budget_bytes", known, z->budget_bytes);
+	json_tree_u64_or_null(t, "left_bytes", known, z->left_bytes);
 }
 
-static void write_uses(struct strbuf *b, const struct kvp_geometry *g,
-		       const struct kvp_size *z)
+static void add_sizes(struct json_tree *t, const struct kvp_geometry *g,
+		      const struct kvp_size *z)
 {
-	member(b, "page_bytes", true, z->page_bytes);
-	member(b, "rounding_bytes", true, z->rounding_bytes);
-	member(b, "dedicated_bytes", true, z->dedicated_bytes);
-	member(b, "static_bytes", true, z->static_bytes);
-	member(b, "page_overhead_bytes", true, g->page_overhead_bytes);
-	member(b, "overhead_bytes", true, z->overhead_bytes);
-	member(b, "used_bytes", true, z->used_bytes);
-	member(b, "pages", true, z->pages);
-	member(b, "snapshot_rows", true, z->snapshot_rows);
-	member(b, "rows_that_fit", true, z->rows_that_fit);
-	member(b, "pages_for_snapshots", z->pages_for_snapshots,
-	       z->pages_for_snapshots);
-	member(b, "execution_rows", true, g->execution_rows);
-	member(b, "kv_tokens", true, z->kv_tokens);
+	json_tree_u64(t, "page_bytes", z->page_bytes);
+	json_tree_u64(t, "rounding_bytes", z->rounding_bytes);
+	json_tree_u64(t, "dedicated_bytes", z->dedicated_bytes);
+	json_tree_u64(t, "static_bytes", z->static_bytes);
+	json_tree_u64(t, "page_overhead_bytes", g->page_overhead_bytes);
+	json_tree_u64(t, "overhead_bytes", z->overhead_bytes);
+	json_tree_u64(t, "used_bytes", z->used_bytes);
+	json_tree_u64(t, "pages", z->pages);
+	json_tree_u64(t, "snapshot_rows", z->snapshot_rows);
+	json_tree_u64(t, "rows_that_fit", z->rows_that_fit);
+	json_tree_u64_or_null(t, "pages_for_snapshots",
+			      z->pages_for_snapshots, z->pages_for_snapshots);
+	json_tree_u64(t, "execution_rows", g->execution_rows);
+	json_tree_u64(t, "kv_tokens", z->kv_tokens);
 }
 
-static void write_headroom(struct strbuf *b, const struct sizing *each)
+static void add_headroom(struct json_tree *t, const struct sizing *each)
 {
 	const struct kvp_headroom *h = &each->headroom;
 
-	strbuf_str(b, ",\n\"headroom\":");
 	if (!each->size.bounded) {
-		strbuf_str(b, "null");
+		json_tree_null(t, "headroom");
 		return;
 	}
-	strbuf_str(b, "{\"free_bytes\":");
-	strbuf_u64(b, h->free_bytes);
-	strbuf_str(b, ",\"cap_bytes\":");
-	strbuf_u64_or_null(b, h->bounded, h->cap_bytes);
-	strbuf_str(b, "}");
+	json_tree_object(t, "headroom", JSON_INLINE);
+	json_tree_u64(t, "free_bytes", h->free_bytes);
+	json_tree_u64_or_null(t, "cap_bytes", h->bounded, h->cap_bytes);
+	json_tree_end(t);
 }
 
-static void write_concurrency(struct strbuf *b, uint64_t length,
-			      const struct kvp_concurrency *c)
+static void add_modes(struct json_tree *t, const struct kvp_geometry *g,
+		      const struct sizing *each)
 {
-	strbuf_str(b, ",\n\"concurrency\":{\"length\":");
-	strbuf_u64(b, length);
-	strbuf_str(b, ",\"pages_each\":");
-	strbuf_u64(b, c->pages_each);
-	strbuf_str(b, ",\"sequences\":");
-	strbuf_u64(b, c->sequences);
-	strbuf_str(b, ",\"rows_beside\":");
-	strbuf_u64(b, c->rows_beside);
-	strbuf_str(b, ",\"sequences_all_rows\":");
-	strbuf_u64(b, c->sequences_all_rows);
-	strbuf_str(b, ",\"longest\":");
-	strbuf_u64(b, c->longest_tokens);
-	strbuf_str(b, "}");
+	json_tree_u64(t, "static_entries", g->static_entries);
+	json_tree_object(t, "entries", JSON_INLINE);
+	json_tree_u64(t, "none", each->entries[KVP_MERGE_NONE]);
+	json_tree_u64(t, "row", each->entries[KVP_MERGE_ROW]);
+	json_tree_u64(t, "span", each->entries[KVP_MERGE_SPAN]);
+	json_tree_u64(t, "limit", g->entry_limit - g->entry_reserve);
+	json_tree_text(t, "mode", mode_that_fits(each));
+	json_tree_end(t);
 }
 
-static void write_fitting(struct strbuf *b, const struct size_answer *a,
-			  const struct sizing *each)
+static void add_concurrency(struct json_tree *t, uint64_t length,
+			    const struct kvp_concurrency *c)
 {
-	const struct kvp_geometry *g = a->geometry;
-	const char *fits = mode_that_fits(each);
-
-	write_budget(b, a, &each->size);
-	write_uses(b, g, &each->size);
-	write_headroom(b, each);
-	member(b, "static_entries", true, g->static_entries);
-	strbuf_str(b, ",\n\"entries\":{\"none\":");
-	strbuf_u64(b, each->entries[KVP_MERGE_NONE]);
-	strbuf_str(b, ",\"row\":");
-	strbuf_u64(b, each->entries[KVP_MERGE_ROW]);
-	strbuf_str(b, ",\"span\":");
-	strbuf_u64(b, each->entries[KVP_MERGE_SPAN]);
-	strbuf_str(b, ",\"limit\":");
-	strbuf_u64(b, g->entry_limit - g->entry_reserve);
-	strbuf_str(b, ",\"mode\":");
-	if (fits)
-		strbuf_json_string(b, fits);
-	else
-		strbuf_str(b, "null");
-	strbuf_str(b, "}");
-	if (a->length)
-		write_concurrency(b, a->length, &each->concurrency);
+	json_tree_object(t, "concurrency", JSON_INLINE);
+	json_tree_u64(t, "length", length);
+	json_tree_u64(t, "pages_each", c->pages_each);
+	json_tree_u64(t, "sequences", c->sequences);
+	json_tree_u64(t, "rows_beside", c->rows_beside);
+	json_tree_u64(t, "sequences_all_rows", c->sequences_all_rows);
+	json_tree_u64(t, "longest", c->longest_tokens);
+	json_tree_end(t);
 }
 
-static void report_json(struct strbuf *b, const struct size_answer *a)
+static void add_sizing(struct json_tree *t, const struct size_answer *a,
+		       const struct sizing *each)
 {
-	const struct sizing *each;
+	json_tree_object(t, NULL, JSON_HANGING);
+	json_tree_text(t, "memory_limit", each->limit);
+	if (each->fits) {
+		add_memory(t, a, &each->size);
+		add_sizes(t, a->geometry, &each->size);
+		add_headroom(t, each);
+		add_modes(t, a->geometry, each);
+		if (a->length)
+			add_concurrency(t, a->length, &each->concurrency);
+	} else {
+		json_tree_text(t, "error", each->error.text);
+	}
+	json_tree_end(t);
+}
+
+static int report_json(const struct size_answer *a, char **text, size_t *len,
+		       struct kvp_error *err)
+{
+	struct json_tree t = { .root = NULL };
 	size_t i;
 
-	strbuf_str(b, "[");
-	for (i = 0; i < a->count; i++) {
-		each = &a->sizings[i];
-		strbuf_str(b, i ? ",\n{\"memory_limit\":" :
-				  "\n{\"memory_limit\":");
-		if (each->limit)
-			strbuf_json_string(b, each->limit);
-		else
-			strbuf_str(b, "null");
-		if (each->fits) {
-			write_fitting(b, a, each);
-		} else {
-			strbuf_str(b, ",\n\"error\":");
-			strbuf_json_string(b, each->error.text);
-		}
-		strbuf_str(b, "\n}");
-	}
-	strbuf_str(b, "\n]\n");
+	json_tree_list(&t, NULL, JSON_LINES);
+	for (i = 0; i < a->count; i++)
+		add_sizing(&t, a, &a->sizings[i]);
+	json_tree_end(&t);
+	return json_tree_finish(&t, text, len, err);
 }
 
 int size_report(const struct size_answer *a, bool as_json, char **text,
@@ -333,8 +311,7 @@ int size_report(const struct size_answer *a, bool as_json, char **text,
 	struct strbuf b = { 0 };
 
 	if (as_json)
-		report_json(&b, a);
-	else
-		report_text(&b, a);
+		return report_json(a, text, len, err);
+	report_text(&b, a);
 	return strbuf_detach(&b, text, len, err);
 }

@@ -5,6 +5,7 @@
 #ifndef KVPLAN_CLI_VERIFY_H
 #define KVPLAN_CLI_VERIFY_H
 
+#include "base/json_out.h"
 #include "cli/cli.h"
 
 struct verify_settings {
@@ -29,9 +30,8 @@ struct judgement {
 
 struct report {
 	const struct verify_settings *settings;
-	struct strbuf text;
+	struct json_out out;	/* as text, only out.text */
 	size_t count;		/* operands in all */
-	size_t added;
 	size_t good;
 };
 

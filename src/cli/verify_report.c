@@ -5,51 +5,43 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_tree.h"
 #include "cli/verify.h"
 
-/* One key in which the plan's geometry is not the file's. */
-struct difference {
-	struct report *report;
-	size_t count;
-};
-
+/* A key in which the plan's geometry is not the file's. */
 static void text_difference(void *cookie, const char *pointer, const char *a,
 			    const char *b)
 {
-	struct difference *d = cookie;
-
-	struct strbuf *t = &d->report->text;
+	struct report *r = cookie;
+	struct strbuf *t = &r->out.text;
 
 	strbuf_printf(t, "error: geometry: %s: %s in the plan, %s in ",
 		      pointer, a, b);
-	strbuf_line(t, d->report->settings->geometry_path);
+	strbuf_line(t, r->settings->geometry_path);
 	strbuf_str(t, "\n");
 }
 
 static void json_difference(void *cookie, const char *pointer, const char *a,
 			    const char *b)
 {
-	struct difference *d = cookie;
-	struct strbuf *t = &d->report->text;
+	struct report *r = cookie;
+	struct json_out *w = &r->out;
 
-	strbuf_str(t, d->count++ ? ",\n{\"pointer\":" : "\n{\"pointer\":");
-	strbuf_json_string(t, pointer);
-	strbuf_str(t, ",\"plan\":");
-	strbuf_json_string(t, a);
-	strbuf_str(t, ",\"file\":");
-	strbuf_json_string(t, b);
-	strbuf_str(t, "}");
+	json_put_newline(w);
+	json_put_object(w, NULL, JSON_INLINE);
+	json_put_text(w, "pointer", pointer);
+	json_put_text(w, "plan", a);
+	json_put_text(w, "file", b);
+	json_put_end(w);
 }
 
 static size_t differences(struct report *r, const struct judgement *j)
 {
-	struct difference d = { r, 0 };
-
 	if (!r->settings->geometry_path)
 		return 0;
 	return kvp_geometry_compare(&j->plan.geometry, &r->settings->geometry,
 				    r->settings->json ? json_difference :
-							text_difference, &d);
+							text_difference, r);
 }
 
 /* What one plan came to, as in "VERIFIED plan.json: ...". */
@@ -58,26 +50,26 @@ static void verdict_line(struct report *r, const struct judgement *j,
 {
 	const struct kvp_summary *s;
 
-	strbuf_str(&r->text, j->ok ? "VERIFIED " : "NOT VERIFIED ");
-	strbuf_line(&r->text, kvp_file_label(j->path));
-	strbuf_str(&r->text, ": ");
+	strbuf_str(&r->out.text, j->ok ? "VERIFIED " : "NOT VERIFIED ");
+	strbuf_line(&r->out.text, kvp_file_label(j->path));
+	strbuf_str(&r->out.text, ": ");
 	if (!j->verdict) {
-		strbuf_str(&r->text, j->error->code == KVP_EREFUSED ?
+		strbuf_str(&r->out.text, j->error->code == KVP_EREFUSED ?
 			   "its node cannot hold it\n" :
 			   "its rows do not fit\n");
 		return;
 	}
 	s = kvp_verdict_summary(j->verdict);
-	strbuf_printf(&r->text, "mode %s, %s chunks, lower bound %s, %s "
+	strbuf_printf(&r->out.text, "mode %s, %s chunks, lower bound %s, %s "
 		      "tokens", kvp_merge_name(j->plan.merge),
 		      out_number(j->plan.nchunks).text,
 		      out_number(s->lower_bound).text,
 		      out_number(s->kv_tokens).text);
 	if (findings)
-		strbuf_printf(&r->text, ", %s finding%s",
+		strbuf_printf(&r->out.text, ", %s finding%s",
 			      out_number(findings).text,
 			      findings == 1 ? "" : "s");
-	strbuf_str(&r->text, "\n");
+	strbuf_str(&r->out.text, "\n");
 }
 
 static void add_text(struct report *r, const struct judgement *j)
@@ -90,7 +82,7 @@ static void add_text(struct report *r, const struct judgement *j)
 		f = kvp_verdict_findings(j->verdict, &count);
 	for (i = 0; i < count; i++) {
 		kvp_finding_text(&f[i], text, sizeof(text));
-		strbuf_printf(&r->text, "%s: %s\n",
+		strbuf_printf(&r->out.text, "%s: %s\n",
 			      f[i].severity == KVP_ERROR ? "error" :
 							   "warning", text);
 	}
@@ -110,68 +102,85 @@ static const char *place_name(enum kvp_place place)
 	return names[place];
 }
 
-static void json_finding(struct strbuf *t, const struct kvp_finding *f)
+static void json_finding(struct json_out *w, const struct kvp_finding *f)
 {
 	static const char *const relations[] = {
 		[KVP_EXACTLY] = "exactly", [KVP_AT_MOST] = "at most",
 		[KVP_AT_LEAST] = "at least",
 	};
 
-	strbuf_printf(t, "{\"rule\":\"%s\",\"severity\":\"%s\",\"place\":"
-		      "\"%s\",\"index\":%llu,\"what\":",
-		      kvp_rule_name(f->rule),
-		      f->severity == KVP_ERROR ? "error" : "warning",
-		      place_name(f->place), (unsigned long long)f->index);
-	strbuf_json_string(t, f->what);
-	strbuf_printf(t, ",\"stated\":%llu,\"relation\":\"%s\","
-		      "\"expected\":%llu}", (unsigned long long)f->stated,
-		      relations[f->relation],
-		      (unsigned long long)f->expected);
+	json_put_newline(w);
+	json_put_object(w, NULL, JSON_INLINE);
+	json_put_text(w, "rule", kvp_rule_name(f->rule));
+	json_put_text(w, "severity",
+		      f->severity == KVP_ERROR ? "error" : "warning");
+	json_put_text(w, "place", place_name(f->place));
+	json_put_u64(w, "index", f->index);
+	json_put_text(w, "what", f->what);
+	json_put_u64(w, "stated", f->stated);
+	json_put_text(w, "relation", relations[f->relation]);
+	json_put_u64(w, "expected", f->expected);
+	json_put_end(w);
 }
 
+/* There may be very many of both. */
 static void json_findings(struct report *r, const struct judgement *j)
 {
 	const struct kvp_finding *f;
-	struct strbuf *t = &r->text;
+	struct json_out *w = &r->out;
 	size_t count, i;
 
-	strbuf_printf(t, ",\"merge\":\"%s\",\"chunks\":%zu,\"lower_bound\":"
-		      "%llu,\n\"findings\":[", kvp_merge_name(j->plan.merge),
-		      j->plan.nchunks, (unsigned long long)
-		      kvp_verdict_summary(j->verdict)->lower_bound);
 	f = kvp_verdict_findings(j->verdict, &count);
-	for (i = 0; i < count; i++) {
-		strbuf_str(t, i ? ",\n" : "\n");
-		json_finding(t, &f[i]);
-	}
-	strbuf_str(t, "],\n\"geometry\":[");
+	json_put_newline(w);
+	json_put_list(w, "findings", JSON_INLINE);
+	for (i = 0; i < count; i++)
+		json_finding(w, &f[i]);
+	json_put_end(w);
+	json_put_newline(w);
+	json_put_list(w, "geometry", JSON_INLINE);
 	differences(r, j);
-	strbuf_str(t, "]");
+	json_put_end(w);
+}
+
+/* One verdict without its findings. */
+static void json_verdict(struct json_tree *t, const struct judgement *j)
+{
+	json_tree_object(t, NULL, JSON_INLINE);
+	json_tree_text(t, "file", kvp_file_label(j->path));
+	json_tree_bool(t, "verified", j->ok);
+	if (j->verdict) {
+		json_tree_text(t, "name", j->plan.geometry.name);
+		json_tree_text(t, "merge", kvp_merge_name(j->plan.merge));
+		json_tree_u64(t, "chunks", j->plan.nchunks);
+		json_tree_u64(t, "lower_bound",
+			      kvp_verdict_summary(j->verdict)->lower_bound);
+	} else {
+		json_tree_text(t, "error", j->error->text);
+	}
+	json_tree_end(t);
 }
 
 static void add_json(struct report *r, const struct judgement *j)
 {
-	struct strbuf *t = &r->text;
+	struct json_tree verdict = { .root = NULL };
 
-	strbuf_str(t, r->added ? ",\n{\"file\":" : "\n{\"file\":");
-	strbuf_json_string(t, kvp_file_label(j->path));
-	strbuf_printf(t, ",\"verified\":%s", j->ok ? "true" : "false");
-	if (j->verdict) {
-		strbuf_str(t, ",\"name\":");
-		strbuf_json_string(t, j->plan.geometry.name);
+	json_verdict(&verdict, j);
+	json_put_newline(&r->out);
+	json_put_object(&r->out, NULL, JSON_INLINE);
+	json_tree_members(&verdict, &r->out);
+	if (j->verdict)
 		json_findings(r, j);
-	} else {
-		strbuf_str(t, ",\"error\":");
-		strbuf_json_string(t, j->error->text);
-	}
-	strbuf_str(t, "}");
+	json_put_end(&r->out);
 }
 
 void report_begin(struct report *r)
 {
-	if (r->settings->json)
-		strbuf_str(&r->text, "{\"format\":\"kvplan/verify/1\",\n"
-			   "\"plans\":[");
+	if (!r->settings->json)
+		return;
+	json_put_object(&r->out, NULL, JSON_INLINE);
+	json_put_text(&r->out, "format", "kvplan/verify/1");
+	json_put_newline(&r->out);
+	json_put_list(&r->out, "plans", JSON_INLINE);
 }
 
 void report_add(struct report *r, const struct judgement *j)
@@ -180,17 +189,19 @@ void report_add(struct report *r, const struct judgement *j)
 		add_json(r, j);
 	else
 		add_text(r, j);
-	r->added++;
 	r->good += j->ok;
 }
 
 void report_end(struct report *r, bool ok)
 {
-	if (r->settings->json)
-		strbuf_printf(&r->text, "],\n\"verified\":%s}\n",
-			      ok ? "true" : "false");
-	else if (r->count > 1)
-		strbuf_printf(&r->text, "%s %zu of %zu plans\n",
+	if (r->settings->json) {
+		json_put_end(&r->out);
+		json_put_newline(&r->out);
+		json_put_bool(&r->out, "verified", ok);
+		json_put_end(&r->out);
+	} else if (r->count > 1) {
+		strbuf_printf(&r->out.text, "%s %zu of %zu plans\n",
 			      ok ? "VERIFIED" : "NOT VERIFIED", ok ? r->good :
 			      r->count - r->good, r->count);
+	}
 }

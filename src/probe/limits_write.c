@@ -3,89 +3,89 @@
  */
 #include <kvplan/limits.h>
 
+#include "base/json_tree.h"
 #include "model/model.h"
 
-static void member(struct strbuf *b, const char *name, uint64_t value)
-{
-	strbuf_printf(b, ",\"%s\":", name);
-	strbuf_u64(b, value);
-}
-
-static void write_devices(struct strbuf *b, const struct kvp_limits *l)
+static void add_devices(struct json_tree *t, const struct kvp_limits *l)
 {
 	const struct kvp_limits_device *d;
 	size_t i;
 
-	strbuf_str(b, "[");
+	json_tree_list(t, "devices", JSON_LINES);
 	for (i = 0; i < l->ndevices; i++) {
 		d = &l->devices[i];
-		strbuf_str(b, i ? ",\n{\"label\":" : "\n{\"label\":");
-		strbuf_json_string(b, d->label);
-		strbuf_str(b, ",\"name\":");
-		strbuf_json_string(b, d->name);
-		strbuf_str(b, ",\"uuid\":");
-		strbuf_json_string(b, d->uuid);
-		member(b, "granularity", d->granularity);
-		member(b, "recommended_granularity",
-		       d->recommended_granularity);
-		member(b, "total_bytes", d->total_bytes);
-		member(b, "free_bytes", d->free_bytes);
-		strbuf_str(b, "}");
+		json_tree_object(t, NULL, JSON_INLINE);
+		json_tree_text(t, "label", d->label);
+		json_tree_text(t, "name", d->name);
+		json_tree_text(t, "uuid", d->uuid);
+		json_tree_u64(t, "granularity", d->granularity);
+		json_tree_u64(t, "recommended_granularity",
+			      d->recommended_granularity);
+		json_tree_u64(t, "total_bytes", d->total_bytes);
+		json_tree_u64(t, "free_bytes", d->free_bytes);
+		json_tree_end(t);
 	}
-	strbuf_str(b, "\n]");
+	json_tree_end(t);
 }
 
-static void write_peers(struct strbuf *b, const struct kvp_limits *l)
+static void add_peers(struct json_tree *t, const struct kvp_limits *l)
 {
 	const bool *can = l->peers;
 	size_t i, j;
 
-	strbuf_str(b, "[");
+	json_tree_list(t, "peers", JSON_LINES);
 	for (i = 0; i < l->ndevices; i++) {
-		strbuf_str(b, i ? ",\n[" : "\n[");
+		json_tree_list(t, NULL, JSON_INLINE);
 		for (j = 0; j < l->ndevices; j++)
-			strbuf_printf(b, "%s%s", j ? "," : "",
-				      *can++ ? "true" : "false");
-		strbuf_str(b, "]");
+			json_tree_bool(t, NULL, *can++);
+		json_tree_end(t);
 	}
-	strbuf_str(b, "\n]");
+	json_tree_end(t);
 }
 
-static void write_abilities(struct strbuf *b, const struct kvp_limits *l)
+static void add_abilities(struct json_tree *t, const struct kvp_limits *l)
 {
 	const struct kvp_ability *a = l->ability;
+	const char *name;
 	size_t i;
 
-	strbuf_str(b, "{");
+	json_tree_object(t, "abilities", JSON_LINES);
 	for (i = 0; i < KVP_ABILITIES; i++, a++) {
-		strbuf_printf(b, "%s\n\"%s\":", i ? "," : "",
-			      limits_ability_fields[i].name);
+		name = limits_ability_fields[i].name;
 		if (a->works == KVP_NOT_ASKED) {
-			strbuf_str(b, "null");
+			json_tree_null(t, name);
 			continue;
 		}
-		strbuf_printf(b, "{\"works\":%s,\"answer\":",
-			      a->works == KVP_YES ? "true" : "false");
-		strbuf_json_string(b, a->answer);
-		strbuf_str(b, "}");
+		json_tree_object(t, name, JSON_INLINE);
+		json_tree_bool(t, "works", a->works == KVP_YES);
+		json_tree_text(t, "answer", a->answer);
+		json_tree_end(t);
 	}
-	strbuf_str(b, "\n}");
+	json_tree_end(t);
 }
 
-static void write_costs(struct strbuf *b, const struct kvp_limits *l)
+static void add_costs(struct json_tree *t, const struct kvp_limits *l)
 {
 	size_t i;
 
-	strbuf_str(b, "{");
-	for (i = 0; i < KVP_COSTS; i++) {
-		strbuf_printf(b, "%s\n\"%s\":", i ? "," : "",
-			      limits_cost_fields[i].name);
-		if (l->cost_ns[i] == KVP_NOT_TIMED)
-			strbuf_str(b, "null");
-		else
-			strbuf_u64(b, l->cost_ns[i]);
+	json_tree_object(t, "cost_ns", JSON_LINES);
+	for (i = 0; i < KVP_COSTS; i++)
+		json_tree_u64_or_null(t, limits_cost_fields[i].name,
+				      l->cost_ns[i] != KVP_NOT_TIMED,
+				      l->cost_ns[i]);
+	json_tree_end(t);
+}
+
+static void add_entries(struct json_tree *t, const struct kvp_limits *l)
+{
+	if (!l->entries_counted) {
+		json_tree_null(t, "entries");
+		return;
 	}
-	strbuf_str(b, "\n}");
+	json_tree_object(t, "entries", JSON_INLINE);
+	json_tree_u64(t, "free", l->entries_free);
+	json_tree_bool(t, "exact", l->entries_exact);
+	json_tree_end(t);
 }
 
 static int check_answers(const struct kvp_limits *limits,
@@ -105,32 +105,20 @@ static int check_answers(const struct kvp_limits *limits,
 int kvp_limits_write(const struct kvp_limits *limits, char **text,
 		     size_t *len, struct kvp_error *err)
 {
-	struct strbuf b = { 0 };
+	struct json_tree t = { .root = NULL };
 	int code = check_answers(limits, err);
 
 	*text = NULL;
 	if (code)
 		return code;
-	strbuf_str(&b, "{\n\"format\":\"" KVP_LIMITS_FORMAT "\",\n"
-		   "\"driver\":");
-	strbuf_json_string(&b, limits->driver);
-	strbuf_str(&b, ",\n\"devices\":");
-	write_devices(&b, limits);
-	strbuf_str(&b, ",\n\"peers\":");
-	write_peers(&b, limits);
-	strbuf_str(&b, ",\n\"abilities\":");
-	write_abilities(&b, limits);
-	strbuf_str(&b, ",\n\"cost_ns\":");
-	write_costs(&b, limits);
-	strbuf_str(&b, ",\n\"entries\":");
-	if (limits->entries_counted) {
-		strbuf_str(&b, "{\"free\":");
-		strbuf_u64(&b, limits->entries_free);
-		strbuf_printf(&b, ",\"exact\":%s}",
-			      limits->entries_exact ? "true" : "false");
-	} else {
-		strbuf_str(&b, "null");
-	}
-	strbuf_str(&b, "\n}\n");
-	return strbuf_detach(&b, text, len, err);
+	json_tree_object(&t, NULL, JSON_LINES);
+	json_tree_text(&t, "format", KVP_LIMITS_FORMAT);
+	json_tree_text(&t, "driver", limits->driver);
+	add_devices(&t, limits);
+	add_peers(&t, limits);
+	add_abilities(&t, limits);
+	add_costs(&t, limits);
+	add_entries(&t, limits);
+	json_tree_end(&t);
+	return json_tree_finish(&t, text, len, err);
 }

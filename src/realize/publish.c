@@ -4,99 +4,68 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/strbuf.h"
+#include "base/json_tree.h"
 #include "base/version.h"
 #include "realize/realization.h"
 
-static void member(struct strbuf *b, const char *key, uint64_t value)
-{
-	strbuf_str(b, ",\n\"");
-	strbuf_str(b, key);
-	strbuf_str(b, "\":");
-	strbuf_u64(b, value);
-}
-
-static void text_member(struct strbuf *b, const char *key, const char *text)
-{
-	strbuf_str(b, ",\n\"");
-	strbuf_str(b, key);
-	strbuf_str(b, "\":");
-	strbuf_json_string(b, text);
-}
-
 /* Where planes and rows lie: page p of plane i is at
    planes[i].address + p * planes[i].stride. */
-static void write_addresses(struct strbuf *b, const struct kvp_realization *r,
-			    const struct rank *k)
+static void add_addresses(struct json_tree *t, const struct kvp_realization *r,
+			  const struct rank *k)
 {
 	const struct kvp_geometry *g = geometry_of(r);
 	size_t i;
 
-	strbuf_str(b, ",\"planes\":[");
+	json_tree_list(t, "planes", JSON_INLINE);
 	for (i = 0; i < g->nplanes; i++) {
-		strbuf_str(b, i ? ",{\"name\":" : "{\"name\":");
-		strbuf_json_string(b, g->planes[i].name);
-		strbuf_str(b, ",\"address\":");
-		strbuf_u64(b, k->planes[i]);
-		strbuf_str(b, ",\"stride\":");
-		strbuf_u64(b, g->planes[i].bytes_per_page);
-		strbuf_str(b, "}");
+		json_tree_object(t, NULL, JSON_INLINE);
+		json_tree_text(t, "name", g->planes[i].name);
+		json_tree_u64(t, "address", k->planes[i]);
+		json_tree_u64(t, "stride", g->planes[i].bytes_per_page);
+		json_tree_end(t);
 	}
-	strbuf_str(b, "]");
+	json_tree_end(t);
 	if (!k->arena_bytes)
 		return;
-	strbuf_str(b, ",\"arena\":{\"address\":");
-	strbuf_u64(b, k->arena);
-	strbuf_str(b, ",\"stride\":");
-	strbuf_u64(b, g->row_stride);
-	strbuf_str(b, "}");
+	json_tree_object(t, "arena", JSON_INLINE);
+	json_tree_u64(t, "address", k->arena);
+	json_tree_u64(t, "stride", g->row_stride);
+	json_tree_end(t);
 }
 
-static void write_headroom(struct strbuf *b, const struct kvp_realization *r,
-			   uint32_t rank)
+static void add_headroom(struct json_tree *t, const struct kvp_realization *r,
+			 uint32_t rank)
 {
 	uint64_t left;
 	struct kvp_cap cap = kvp_realization_cap(r, rank, &left);
 
-	strbuf_str(b, ",\"headroom\":{\"free_bytes\":");
-	strbuf_u64(b, left);
-	strbuf_str(b, ",\"cap_bytes\":");
-	strbuf_u64_or_null(b, cap.bounded, cap.bytes);
-	strbuf_str(b, ",\"term\":");
-	strbuf_json_string(b, kvp_cap_term_name(cap.term));
-	strbuf_str(b, "}");
+	json_tree_object(t, "headroom", JSON_INLINE);
+	json_tree_u64(t, "free_bytes", left);
+	json_tree_u64_or_null(t, "cap_bytes", cap.bounded, cap.bytes);
+	json_tree_text(t, "term", kvp_cap_term_name(cap.term));
+	json_tree_end(t);
 }
 
-static void write_rank(struct strbuf *b, const struct kvp_realization *r,
-		       uint32_t i)
+static void add_rank(struct json_tree *t, const struct kvp_realization *r,
+		     uint32_t i)
 {
 	const struct rank *k = &r->ranks[i];
 	const struct kvp_geometry *g = geometry_of(r);
-	const uint64_t numbers[] = {
-		k->rank, k->device, g->pages, g->snapshot_rows,
-		g->execution_rows, demand_bytes(r), r->plan->nchunks,
-		demand_chunk_entries(r, k),
-	};
-	static const char *const keys[] = {
-		"rank", "device", "pages", "snapshot_rows", "execution_rows",
-		"bytes", "chunks", "entries",
-	};
-	size_t n;
 
-	_Static_assert(sizeof(keys) / sizeof(*keys) ==
-		       sizeof(numbers) / sizeof(*numbers), "a key each");
-	strbuf_str(b, i ? ",\n{" : "\n{");
-	for (n = 0; n < sizeof(keys) / sizeof(*keys); n++) {
-		strbuf_printf(b, "%s\"%s\":", n ? "," : "", keys[n]);
-		strbuf_u64(b, numbers[n]);
-	}
-	strbuf_str(b, ",\"uuid\":");
-	strbuf_json_string(b, r->devices[i].uuid);
-	strbuf_str(b, ",\"device_name\":");
-	strbuf_json_string(b, r->devices[i].name);
-	write_headroom(b, r, k->rank);
-	write_addresses(b, r, k);
-	strbuf_str(b, "}");
+	json_tree_object(t, NULL, JSON_INLINE);
+	json_tree_u64(t, "rank", k->rank);
+	json_tree_u64(t, "device", k->device);
+	json_tree_u64(t, "pages", g->pages);
+	json_tree_u64(t, "snapshot_rows", g->snapshot_rows);
+	json_tree_u64(t, "execution_rows", g->execution_rows);
+	json_tree_u64(t, "bytes", demand_bytes(r));
+	json_tree_u64(t, "chunks", r->plan->nchunks);
+	json_tree_u64(t, "entries", demand_chunk_entries(r, k));
+	json_tree_text(t, "uuid", r->devices[i].uuid);
+	json_tree_text(t, "device_name", r->devices[i].name);
+	add_headroom(t, r, k->rank);
+	add_addresses(t, r, k);
+	json_tree_end(t);
 }
 
 /* The rank whose device has the least left: one cap is good for all. */
@@ -112,89 +81,80 @@ static uint32_t least_left(const struct kvp_realization *r)
 }
 
 /* What all ranks together hold; only when all of them are realized. */
-static void write_node(struct strbuf *b, const struct kvp_realization *r)
+static void add_node(struct json_tree *t, const struct kvp_realization *r)
 {
 	const struct kvp_geometry *g = geometry_of(r);
 
-	strbuf_str(b, ",\n\"capacity\":{\"pages\":");
-	strbuf_u64(b, g->pages);
-	strbuf_str(b, ",\"snapshot_rows\":");
-	strbuf_u64(b, g->snapshot_rows);
-	strbuf_str(b, ",\"execution_rows\":");
-	strbuf_u64(b, g->execution_rows);
-	strbuf_str(b, ",\"kv_tokens\":");
-	strbuf_u64(b, r->plan->summary.kv_tokens);
-	strbuf_str(b, ",\"bytes\":");
-	strbuf_u64(b, demand_bytes(r) * r->nranks);
-	strbuf_str(b, ",\"entries\":");
-	strbuf_u64(b, r->watch.entries);
-	write_headroom(b, r, least_left(r));
-	strbuf_str(b, "}");
+	json_tree_object(t, "capacity", JSON_INLINE);
+	json_tree_u64(t, "pages", g->pages);
+	json_tree_u64(t, "snapshot_rows", g->snapshot_rows);
+	json_tree_u64(t, "execution_rows", g->execution_rows);
+	json_tree_u64(t, "kv_tokens", r->plan->summary.kv_tokens);
+	json_tree_u64(t, "bytes", demand_bytes(r) * r->nranks);
+	json_tree_u64(t, "entries", r->watch.entries);
+	add_headroom(t, r, least_left(r));
+	json_tree_end(t);
 }
 
 /* One record per rank and plane: who may read it and what that took. */
-static void write_access(struct strbuf *b, const struct kvp_realization *r)
+static void add_access(struct json_tree *t, const struct kvp_realization *r)
 {
 	const struct kvp_access_record *a;
-	size_t count, i, j;
+	size_t count, i;
 
 	a = kvp_realization_access(r, &count);
-	strbuf_str(b, ",\n\"access\":[");
+	json_tree_list(t, "access", JSON_LINES);
 	for (i = 0; i < count; i++, a++) {
-		strbuf_printf(b, "%s\n{\"rank\":%u,\"plane\":%u,\"readers\":[",
-			      i ? "," : "", a->rank, a->plane);
-		for (j = 0; j < a->nreaders; j++)
-			strbuf_printf(b, "%s%u", j ? "," : "", a->readers[j]);
-		strbuf_str(b, "],\"entries\":");
-		strbuf_u64(b, a->entries);
-		strbuf_str(b, ",\"free_before\":");
-		strbuf_numbers(b, a->free_before, a->nreaders);
-		strbuf_str(b, ",\"free_after\":");
-		strbuf_numbers(b, a->free_after, a->nreaders);
-		strbuf_str(b, "}");
+		json_tree_object(t, NULL, JSON_INLINE);
+		json_tree_u64(t, "rank", a->rank);
+		json_tree_u64(t, "plane", a->plane);
+		json_tree_u32s(t, "readers", a->readers, a->nreaders);
+		json_tree_u64(t, "entries", a->entries);
+		json_tree_u64s(t, "free_before", a->free_before, a->nreaders);
+		json_tree_u64s(t, "free_after", a->free_after, a->nreaders);
+		json_tree_end(t);
 	}
-	strbuf_str(b, "\n]");
+	json_tree_end(t);
 }
 
-static void write_all(struct strbuf *b, const struct kvp_realization *r,
-		      bool access)
+static void add_all(struct json_tree *t, const struct kvp_realization *r,
+		    bool access)
 {
 	const struct kvp_geometry *g = geometry_of(r);
 	bool complete = r->nranks == g->ranks;
 	uint32_t i;
 
-	strbuf_str(b, "{\n\"format\":\"" KVP_CAPACITY_FORMAT "\"");
-	text_member(b, "name", g->name);
-	text_member(b, "merge", kvp_merge_name(r->plan->merge));
-	text_member(b, "backend", r->watch.base.name);
-	text_member(b, "driver", r->devices[0].driver);
-	text_member(b, "version", version_text());
-	member(b, "ranks_total", g->ranks);
-	strbuf_str(b, complete ? ",\n\"complete\":true" :
-				 ",\n\"complete\":false");
-	strbuf_str(b, ",\n\"checked\":");
-	strbuf_json_string(b, r->options.check == KVP_CHECK_FULL ? "full" :
-			   r->options.check == KVP_CHECK_QUICK ? "quick" :
-								 "none");
+	json_tree_object(t, NULL, JSON_LINES);
+	json_tree_text(t, "format", KVP_CAPACITY_FORMAT);
+	json_tree_text(t, "name", g->name);
+	json_tree_text(t, "merge", kvp_merge_name(r->plan->merge));
+	json_tree_text(t, "backend", r->watch.base.name);
+	json_tree_text(t, "driver", r->devices[0].driver);
+	json_tree_text(t, "version", version_text());
+	json_tree_u64(t, "ranks_total", g->ranks);
+	json_tree_bool(t, "complete", complete);
+	json_tree_text(t, "checked",
+		       r->options.check == KVP_CHECK_FULL ? "full" :
+		       r->options.check == KVP_CHECK_QUICK ? "quick" : "none");
 	if (complete)
-		write_node(b, r);
-	strbuf_str(b, ",\n\"ranks\":[");
+		add_node(t, r);
+	json_tree_list(t, "ranks", JSON_LINES);
 	for (i = 0; i < r->nranks; i++)
-		write_rank(b, r, i);
-	strbuf_str(b, "\n]");
+		add_rank(t, r, i);
+	json_tree_end(t);
 	if (access)
-		write_access(b, r);
-	strbuf_str(b, "\n}\n");
+		add_access(t, r);
+	json_tree_end(t);
 }
 
 int kvp_realization_write(const struct kvp_realization *r, bool access,
 			  char **text, size_t *len, struct kvp_error *err)
 {
-	struct strbuf b = { 0 };
+	struct json_tree t = { .root = NULL };
 
 	assert(r && text && len);
-	write_all(&b, r, access);
-	return strbuf_detach(&b, text, len, err);
+	add_all(&t, r, access);
+	return json_tree_finish(&t, text, len, err);
 }
 
 int publish(struct kvp_realization *r, struct kvp_error *err)

@@ -5,7 +5,7 @@
  * nothing allocated.
  *
  * malloc and its kin are this program's own, on top of glibc's, and are
- * called by the library and by glibc itself.  Sanitizers bring
+ * called by the library, by cJSON and by glibc itself.  Sanitizers bring
  * their own; then there is nothing to sweep with.
  */
 #include <dirent.h>
@@ -21,6 +21,7 @@
 #include <kvplan/kvplan.h>
 
 #include "base/file.h"
+#include "base/json_tree.h"
 #include "cache/decode_workload.h"
 
 #if defined(__has_feature)
@@ -138,8 +139,12 @@ static const char large[] =
 /* What operations start from and should give; made before any sweep. */
 static struct {
 	struct kvp_geometry small, large, recorded;
-	struct kvp_plan plan, bad;
-	char *recorded_text, *plan_text;
+	struct kvp_plan plan, bad, small_plan;
+	char *recorded_text, *plan_text, *limits_text, *capacity_text;
+	struct kvp_limits limits;
+	struct kvp_backend *host;
+	struct kvp_verdict *verdict;
+	struct kvp_realization *realized;
 	char *planned[3][MODES];	/* plans of the three geometries */
 	char dir[64], link[96], target[96];
 } world;
@@ -365,6 +370,53 @@ static int run_plan_write(struct kvp_error *err)
 	int code = kvp_plan_write(&world.plan, &text, &len, err);
 
 	check_text(code, text, len, world.plan_text);
+	return code;
+}
+
+/* A tree's items are cJSON's: every one of them is an allocation. */
+static int run_json_tree(struct kvp_error *err)
+{
+	static const uint64_t numbers[] = { 1, 2 };
+	struct json_tree t = { .root = NULL };
+	char *text = (char *)&world;
+	size_t len = 7;
+	int code;
+
+	json_tree_object(&t, NULL, JSON_LINES);
+	json_tree_text(&t, "a", "b");
+	json_tree_list(&t, "c", JSON_INLINE);
+	json_tree_u64(&t, NULL, 3);
+	json_tree_bool(&t, NULL, true);
+	json_tree_end(&t);
+	json_tree_u64s(&t, "d", numbers, 2);
+	json_tree_null(&t, "e");
+	json_tree_end(&t);
+	code = json_tree_finish(&t, &text, &len, err);
+	/* Seven items, texts of three, the list of numbers, the document. */
+	demand(code || memory.seen >= 12, "cJSON's memory is not seen");
+	check_text(code, text, len, "{\n\"a\":\"b\",\n\"c\":[3,true],\n"
+		   "\"d\":[1,2],\n\"e\":null\n}\n");
+	return code;
+}
+
+static int run_limits_write(struct kvp_error *err)
+{
+	char *text = (char *)&world;
+	size_t len = 7;
+	int code = kvp_limits_write(&world.limits, &text, &len, err);
+
+	check_text(code, text, len, world.limits_text);
+	return code;
+}
+
+static int run_capacity_write(struct kvp_error *err)
+{
+	char *text = (char *)&world;
+	size_t len = 7;
+	int code = kvp_realization_write(world.realized, true, &text, &len,
+					 err);
+
+	check_text(code, text, len, world.capacity_text);
 	return code;
 }
 
@@ -696,6 +748,9 @@ static const struct operation operations[] = {
 	{ "plan recorded row", run_plan_recorded_row, false },
 	{ "plan recorded span", run_plan_recorded_span, false },
 	{ "plan write", run_plan_write, false },
+	{ "JSON tree", run_json_tree, false },
+	{ "limits write", run_limits_write, false },
+	{ "capacity write", run_capacity_write, false },
 	{ "plan read", run_plan_read, false },
 	{ "plan read, recorded", run_plan_read_recorded, false },
 	{ "document kind", run_document_kind, false },
@@ -775,6 +830,44 @@ static void prepare_plans(void)
 		world.bad.spans[i].end++;
 }
 
+static void prepare_limits(void)
+{
+	static struct kvp_limits_device devices[2] = {
+		{ .label = "GPU 0", .name = "a", .uuid = "b" },
+		{ .label = "GPU 1", .granularity = 4096 },
+	};
+	static bool peers[4] = { true, false, false, true };
+	struct kvp_limits *l = &world.limits;
+	size_t len;
+
+	*l = (struct kvp_limits){
+		.driver = "driver", .devices = devices, .ndevices = 2,
+		.peers = peers, .entries_counted = true,
+		.ability = { { KVP_YES, "SUCCESS" }, { KVP_NO, "" } },
+		.cost_ns = { 1, KVP_NOT_TIMED },
+	};
+	must(!kvp_limits_write(l, &world.limits_text, &len, NULL), "limits");
+}
+
+static void prepare_capacity(void)
+{
+	struct kvp_realize_options options = { .nranks = 4 };
+	struct kvp_error err = { 0 };
+	size_t len;
+
+	must(!kvp_plan_make(&world.small_plan, &world.small, KVP_MERGE_ROW,
+			    &err), err.text);
+	must(!kvp_verify(&world.small_plan, NULL, &world.verdict, &err),
+	     err.text);
+	must(!kvp_backend_host(&world.host, 4, world.small.granularity, &err),
+	     err.text);
+	must(!kvp_realize(&world.realized, &world.small_plan, world.verdict,
+			  world.host, &options, &err), err.text);
+	must(!kvp_realization_write(world.realized, true,
+				    &world.capacity_text, &len, &err),
+	     err.text);
+}
+
 static void prepare_files(void)
 {
 	char path[128];
@@ -807,6 +900,12 @@ static void release_world(void)
 		for (mode = 0; mode < MODES; mode++)
 			free(world.planned[i][mode]);
 	free(world.recorded_text);
+	free(world.limits_text);
+	free(world.capacity_text);
+	kvp_realization_free(world.realized, NULL);
+	kvp_backend_close(world.host);
+	kvp_verdict_free(world.verdict);
+	kvp_plan_release(&world.small_plan);
 	free(world.plan_text);
 	kvp_plan_release(&world.plan);
 	kvp_plan_release(&world.bad);
@@ -825,6 +924,8 @@ int main(void)
 	must_read(&world.large, large);
 	prepare_recorded();
 	prepare_plans();
+	prepare_limits();
+	prepare_capacity();
 	prepare_files();
 	for (i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
 		sweep(&operations[i], false);

@@ -2,7 +2,9 @@
 # What the hardware says: realizing and checking every byte, peers, the
 # table that runs out, speed, and that nothing leaks.  Needs a GPU and its
 # driver, and tens of GiB of it; without them it is skipped by name.  Figures
-# of real runs are kept in RESULTS.md.
+# of real runs are kept in RESULTS.md.  kvplan, libkvplan.so, tests/gpu/gpu and
+# tests/bench/realize load libcjson.so.1: on a machine without it, carry the file
+# along and name its folder in LD_LIBRARY_PATH.
 # shellcheck disable=SC2317,SC2086  # steps are called by name
 # usage: KVP_GPU=1 run.sh [STEP]...   (from the top directory, B names the
 # build directory); make gpu runs all steps

@@ -238,7 +238,7 @@ awk '/^\.Sh / { section = $2 } /^\.Ed/ { on = 0 } on
 # shellcheck disable=SC2086
 if ${CC:-gcc} -std=c11 -Wall -Wextra -Werror \
 	${SAN:+-fsanitize=$SAN -fno-sanitize-recover=all} -Iinclude \
-	-o "$work/example" "$work/example.c" "$bin/libkvplan.a" -ldl &&
+	-o "$work/example" "$work/example.c" "$bin/libkvplan.a" -lcjson -ldl &&
 	"$work/example" <"$work/plan" >"$work/out" && [ -s "$work/out" ]; then
 	pass
 else

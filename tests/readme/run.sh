@@ -30,7 +30,7 @@ awk '/^```/ { on = $0 == "```c" && !n++; next } on' README.md \
 	# shellcheck disable=SC2086
 	${CC:-gcc} -std=c11 -Wall -Wextra -Werror \
 		${SAN:+-fsanitize=$SAN -fno-sanitize-recover=all} -Iinclude \
-		-o "$work/example" "$work/example.c" "$bin/libkvplan.a"
+		-o "$work/example" "$work/example.c" "$bin/libkvplan.a" -lcjson
 ) >"$work/log" 2>&1
 verdict $? 'the C example does not compile'
 (
