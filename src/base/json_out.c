@@ -46,8 +46,8 @@ static char *begin(struct json_out *w, const char *key, size_t most)
 	if (!key)
 		return to;
 	*to++ = '"';
-	memcpy(to, key, len);
-	to += len;
+	for (; *key; key++)	/* short: quicker than memcpy() */
+		*to++ = *key;
 	*to++ = '"';
 	*to++ = ':';
 	if (w->spaced)
@@ -123,7 +123,6 @@ void json_put_raw(struct json_out *w, const char *key, const char *value)
 	end(w, to + len);
 }
 
-/* Plans hold millions of numbers; printf would be most of the writing. */
 void json_put_u64(struct json_out *w, const char *key, uint64_t value)
 {
 	char *to = begin(w, key, U64_DIGITS);

@@ -12,8 +12,7 @@
 
 #include "base/utf8.h"
 
-/* Room for `more` bytes and the terminating zero. */
-static bool reserve(struct strbuf *b, size_t more)
+bool strbuf_grow(struct strbuf *b, size_t more)
 {
 	size_t need = b->len + more + 1;
 	size_t room = b->room ? b->room : 256;
@@ -21,8 +20,6 @@ static bool reserve(struct strbuf *b, size_t more)
 
 	if (b->failed)
 		return false;
-	if (need <= b->room)
-		return true;
 	while (room < need)
 		room += room / 2;
 	text = realloc(b->text, room);
@@ -36,21 +33,9 @@ static bool reserve(struct strbuf *b, size_t more)
 	return true;
 }
 
-char *strbuf_room(struct strbuf *b, size_t most)
-{
-	return reserve(b, most) ? b->text + b->len : NULL;
-}
-
-void strbuf_used(struct strbuf *b, const char *end)
-{
-	b->len = (size_t)(end - b->text);
-	assert(b->len < b->room);
-	b->text[b->len] = '\0';
-}
-
 void strbuf_add(struct strbuf *b, const char *text, size_t len)
 {
-	if (!reserve(b, len))
+	if (!strbuf_reserve(b, len))
 		return;
 	memcpy(b->text + b->len, text, len);
 	b->len += len;
@@ -71,7 +56,7 @@ void strbuf_printf(struct strbuf *b, const char *format, ...)
 	len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	assert(len >= 0);
-	if (!reserve(b, (size_t)len))
+	if (!strbuf_reserve(b, (size_t)len))
 		return;
 	va_start(args, format);
 	vsnprintf(b->text + b->len, (size_t)len + 1, format, args);
@@ -94,7 +79,7 @@ int strbuf_detach(struct strbuf *b, char **text, size_t *len,
 	assert(text && len);
 	*text = NULL;
 	*len = 0;
-	reserve(b, 0);
+	strbuf_reserve(b, 0);
 	if (b->failed) {
 		strbuf_release(b);
 		return kvp_error_nomem(err);

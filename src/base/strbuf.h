@@ -5,6 +5,7 @@
 #ifndef KVPLAN_BASE_STRBUF_H
 #define KVPLAN_BASE_STRBUF_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,12 +18,28 @@ struct strbuf {
 	bool failed;
 };
 
+/* Room for `more` bytes and the terminating zero; false: no memory. */
+bool strbuf_grow(struct strbuf *b, size_t more);
+static inline bool strbuf_reserve(struct strbuf *b, size_t more)
+{
+	return b->len + more < b->room ? !b->failed : strbuf_grow(b, more);
+}
+
 /*
  * Where `most` more bytes can be written, then counted by strbuf_used().
  * NULL where there is no memory.
  */
-char *strbuf_room(struct strbuf *b, size_t most);
-void strbuf_used(struct strbuf *b, const char *end);
+static inline char *strbuf_room(struct strbuf *b, size_t most)
+{
+	return strbuf_reserve(b, most) ? b->text + b->len : NULL;
+}
+
+static inline void strbuf_used(struct strbuf *b, const char *end)
+{
+	b->len = (size_t)(end - b->text);
+	assert(b->len < b->room);
+	b->text[b->len] = '\0';
+}
 
 void strbuf_add(struct strbuf *b, const char *text, size_t len);
 void strbuf_str(struct strbuf *b, const char *text);

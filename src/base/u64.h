@@ -61,18 +61,27 @@ static inline uint64_t u64_max(uint64_t a, uint64_t b)
 
 #define U64_DIGITS 20
 
-/* The decimal digits, without a zero behind them; answers where they end. */
+/*
+ * The decimal digits, without a zero behind them; answers where they end.
+ * Plans hold millions of numbers, so the digits are counted first and
+ * written where they belong, two at a time.
+ */
 static inline char *u64_digits(char *to, uint64_t value)
 {
-	char digits[U64_DIGITS];
-	size_t at = sizeof(digits);
+	uint64_t power = 10;
+	size_t count = 1, at;
+	unsigned two;
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	memcpy(to, digits + at, sizeof(digits) - at);
-	return to + (sizeof(digits) - at);
+	for (; count < U64_DIGITS && value >= power; power *= 10)
+		count++;
+	for (at = count; at > 1; value /= 100) {
+		two = (unsigned)(value % 100);
+		to[--at] = (char)('0' + two % 10);
+		to[--at] = (char)('0' + two / 10);
+	}
+	if (at)
+		*to = (char)('0' + value);
+	return to + count;
 }
 
 #endif

@@ -46,8 +46,7 @@ static void write_field(struct json_out *w, const struct field *f,
 	case FIELD_COUNT:
 	case FIELD_BYTES:
 	case FIELD_INDEX:
-		json_put_u64_or_null(w, key, field_is_there(f, of),
-				     field_number(f, of));
+		json_put_u64(w, key, field_number(f, of));
 		break;
 	case FIELD_FLAG:
 		json_put_bool(w, key, field_number(f, of));
@@ -76,8 +75,10 @@ void record_write(struct json_out *w, const char *key,
 
 	json_put_object(w, key, record->lines ? JSON_LINES : JSON_INLINE);
 	for (; f < end; f++)
-		if (f->null || field_is_there(f, of))
+		if (field_is_there(f, of))
 			write_field(w, f, of);
+		else if (f->null)
+			json_put_null(w, f->key.name);
 	json_put_end(w);
 }
 
