@@ -130,8 +130,9 @@ may_import := $(on_model)|$(call room,import)|$(call public,import)
 may_kvcheck := $(on_model)|$(call public,verify)
 # Of private headers only these.
 may_cli   := $(on_base)|$(call room,cli)|kvplan/[a-z_]*\.h|cache/decode_workload\.h|size/(search|sizing)\.h|realize/obstacles\.h
-layers: all                     ## no room includes what it may not
+layers: all                     ## no room includes what it may not or writes JSON by hand
 	$(Q)sh tests/gates/layers.sh $(B) $(foreach r,$(ROOMS) kvcheck cli,$(r) '$(may_$(r))')
+	$(Q)sh tests/gates/json.sh
 	$(Q)bad=0; grep -rl 'cJSON\.h' src include | grep -vE '^src/base/json(_tree)?\.c$$' && bad=1; \
 	  grep -rlE --include='*.[ch]' '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/backend/\(backend_cuda[a-z_]*\.[ch]\|cuda_api\.[ch]\)$$' && bad=1; \
 	  test $$bad = 0 || { echo 'layers: the files above include against the arrows' >&2; exit 1; }
