@@ -1,7 +1,7 @@
 /*
- * Recorded addresses: where planes and arenas lay when a realization was
- * published.  CUDA graphs and exported models hold addresses; a realization
- * that is given these lies where the published one lay, or fails.
+ * Recorded addresses: the addresses of planes and arenas in a published
+ * realization.  CUDA graphs and exported models contain such addresses.  A
+ * later realization that is given them uses the same addresses, or fails.
  */
 #ifndef KVPLAN_ADDRESSES_H
 #define KVPLAN_ADDRESSES_H
@@ -16,23 +16,25 @@ extern "C" {
 
 #define KVP_CAPACITY_FORMAT "kvplan/capacity/1"
 
-/* For every rank in the file: its planes and its arena. */
+/* The addresses of planes and arena, for every rank in the file. */
 struct kvp_addresses;
 
 /*
- * Read the addresses of a published file, or of a text that
- * kvp_realization_write() made, with or without access records.  `source`
- * begins the texts of errors; the text need not end in a zero byte.  On
- * failure *addresses is NULL.
+ * Read the addresses from the content of a published file, or from a text
+ * that kvp_realization_write() made, with or without access records.
+ * `source` is the name with which error texts begin; `text` has `len` bytes
+ * and needs no zero at its end.
  *
- * Whether they are those of a plan is asked by kvp_realize().
+ * On success free *addresses with kvp_addresses_free().  On failure
+ * *addresses is NULL.  kvp_realize() checks that the addresses belong to
+ * its plan, this function does not.
  *
  * Errors: KVP_ESYNTAX, KVP_EINPUT, KVP_ELIMIT, KVP_ENOMEM.
  */
 int kvp_addresses_read(struct kvp_addresses **addresses, const char *source,
 		       const char *text, size_t len, struct kvp_error *err);
 
-/* NULL is fine. */
+/* Free the addresses.  NULL is allowed. */
 void kvp_addresses_free(struct kvp_addresses *addresses);
 
 #ifdef __cplusplus

@@ -1,40 +1,43 @@
 /*
- * The allocation cache: freed blocks of one device, kept for the next
- * request of exactly their size, bounded by the headroom there is.
+ * The allocation cache: blocks of one device that were freed, kept for the
+ * next request of exactly the same size, up to a cap.
  *
- *   get   a held block of that size, or a new one from the pool
- *   put   file the block; over the cap, evict the least recently used ones
- *         down to the low-water mark, cap - cap/8 (assumed)
+ *   get   take a held block of that size, or allocate one from the pool
+ *   put   hold the block; if the held bytes exceed the cap, evict the least
+ *         recently used blocks until at most cap - cap/8 are held
  *
- *   handed out  --put-->  held  --evicted, drained-->  given to the pool
- *               <--get--                                  |
- *                            free for others <--synchronize
+ *   handed out  --put-->  held  --evict, drain-->  deallocated, pending
+ *               <--get--                              |
+ *                         free for others  <--synchronize
  *
- * Least recently used is what was put back first.  A get takes the block of
- * its size that was put back last.
+ * The least recently used block is the one that was put back first.  A get
+ * takes the block of its size that was put back last.
  *
- * Memory comes from a pool of the cache's own (the backend's pool verbs; on
- * CUDA stream-ordered, release threshold 0).  What is evicted counts as
- * free only after a synchronize: until then it is `pending`.  The driver's
- * pool takes and gives back memory in whole blocks of 32 MiB (measured on
- * H200): evicted bytes serve the same cache at once, and others when all of
- * their block is evicted.
+ * The cache allocates from a pool of its own (the backend's pool verbs; on
+ * CUDA stream-ordered, with release threshold 0).  Evicted bytes are
+ * `pending` until the next synchronize and count as free after it.  The CUDA
+ * driver allocates and frees a pool's memory in blocks of 32 MiB (measured
+ * on H200): this cache can use evicted bytes at once, others can use them
+ * when everything in such a block is evicted.
  *
- * The cap is the policy's (headroom.h): planned when the cache is enabled
- * and again every KVP_ALLOC_CACHE_ARM_STEPS steps, since free memory
- * shrinks.  Nothing is freed behind an allocation that fails: the caller
- * hears KVP_EEXHAUSTED, may drain and ask again.
+ * The cap is the one of headroom.h.  It is computed when the cache is
+ * enabled and again after every KVP_ALLOC_CACHE_ARM_STEPS steps, because
+ * free memory changes; this is called arming.  If an allocation fails with
+ * KVP_EEXHAUSTED, the cache frees nothing by itself: the caller may drain it
+ * and try again.
  *
- * A pinned block has its address baked into something that will use it
- * again, such as a captured graph.  Held and pinned, it is neither evicted
- * nor handed out until it is unpinned, and is counted apart.  Unpinned it is
- * filed anew, as if it were put back then.
+ * Pin a block whose address is stored in something that will use it again,
+ * such as a captured graph.  A block that is held and pinned is neither
+ * evicted nor handed out, and does not count against the cap.  When it is
+ * unpinned, it is held as if it were put back at that time.
  *
- * One thread at a time.  Errors of the backend's verbs are passed on:
- * KVP_EEXHAUSTED, KVP_EDRIVER, KVP_ENOMEM.  A block whose giving back failed
- * stays held, as the most recently used one; nothing is given back twice.
- * Evicting ends there and goes on with the next block at the next occasion,
- * draining goes through all blocks and passes the first error on.
+ * All sizes are in bytes.  One thread at a time.
+ *
+ * Every function that returns int may return the errors of the backend's
+ * verbs: KVP_EEXHAUSTED, KVP_EDRIVER, KVP_ENOMEM; the comments below list
+ * the others.  If deallocating a block fails, the block stays held, as the
+ * most recently used one, and is tried again later.  Evicting stops at such
+ * a failure; draining tries all blocks and returns the first error.
  */
 #ifndef KVPLAN_ALLOC_CACHE_H
 #define KVPLAN_ALLOC_CACHE_H
@@ -51,23 +54,23 @@ extern "C" {
 struct kvp_alloc_cache;
 
 struct kvp_alloc_cache_counters {
-	uint64_t held_bytes;	/* filed and not pinned: what the cap bounds */
+	uint64_t held_bytes;	/* put back and not pinned: at most the cap */
 	uint64_t held_blocks;
-	uint64_t pinned_bytes;	/* filed and pinned */
+	uint64_t pinned_bytes;	/* put back and pinned */
 	uint64_t pinned_blocks;
 	uint64_t live_bytes;	/* handed out */
 	uint64_t live_blocks;
-	uint64_t pending_bytes;	/* given back, not free before a synchronize;
-				   as far as this cache knows */
-	struct kvp_cap cap;	/* as set last; before that, 0 bytes */
-	uint64_t pinned_over_cap_bytes;	/* pinned_bytes less the cap, or 0 */
-	uint64_t sizes;		/* distinct sizes filed, pinned or not */
-	uint64_t steps;		/* ended so far */
+	uint64_t pending_bytes;	/* deallocated since the last synchronize
+				   that this cache made */
+	struct kvp_cap cap;	/* in force; 0 bytes before the first */
+	uint64_t pinned_over_cap_bytes;	/* pinned_bytes - cap, at least 0 */
+	uint64_t sizes;		/* distinct sizes of held and pinned blocks */
+	uint64_t steps;		/* that have ended */
 	/* Since the last step ended. */
 	uint64_t hits;
-	uint64_t misses;	/* whether or not a new block came of it */
-	uint64_t freed_bytes;	/* evicted, drained, or too large to file */
-	/* Since the beginning. */
+	uint64_t misses;	/* also those whose allocation failed */
+	uint64_t freed_bytes;	/* evicted, drained, or too large to hold */
+	/* Since the cache was made. */
 	uint64_t hits_total;
 	uint64_t misses_total;
 	uint64_t freed_bytes_total;
@@ -78,64 +81,71 @@ typedef void kvp_alloc_cache_report(void *cookie,
 
 struct kvp_alloc_cache_options {
 	uint32_t device;
-	bool off;		/* begin disabled: put gives back at once */
-	struct kvp_cap_override override;	/* in the policy's place */
-	/* May be NULL: called at the end of every report_steps-th step,
-	   before the per-step counters begin anew.  0 means never. */
+	bool off;		/* start disabled: put deallocates at once */
+	struct kvp_cap_override override;	/* the cap to use instead of
+						   the computed one */
+	/* May be NULL.  Called at the end of every report_steps-th step,
+	   before the counters of the step are set to 0.  If report_steps is
+	   0 it is never called. */
 	kvp_alloc_cache_report *report;
 	void *cookie;
 	uint64_t report_steps;
 };
 
 /*
- * A cache over one device of a backend, which must outlive it.  Arms, unless
- * it begins disabled.  On failure *c is NULL and no pool is left.
- * KVP_EINPUT: the backend has no such device.
+ * Make a cache for one device of a backend, which must outlive the cache,
+ * and arm it unless options->off is set.  Free *c with
+ * kvp_alloc_cache_free().  On failure *c is NULL and the pool is destroyed.
+ * Also KVP_EINPUT if the backend has no such device.
  */
 int kvp_alloc_cache_new(struct kvp_alloc_cache **c, struct kvp_backend *b,
 			const struct kvp_alloc_cache_options *options,
 			struct kvp_error *err);
 
 /*
- * A block of exactly `bytes` bytes.  KVP_EINPUT for 0 bytes, not counted as
- * a miss.  On failure *address is untouched and nothing has changed but the
- * misses.
+ * Get a block of exactly `bytes` bytes.  On failure *address is untouched
+ * and only the misses are counted.  Also KVP_EINPUT for 0 bytes, which
+ * counts no miss.
  */
 int kvp_alloc_cache_get(struct kvp_alloc_cache *c, uint64_t bytes,
 			uint64_t *address, struct kvp_error *err);
 
 /*
- * Take a block back.  Work queued on the device's stream may still use it.
- * KVP_EBUSY: no such block is handed out, nothing has changed.  Any other
- * error is one of evicting; the block is taken back all the same.
+ * Give a block back to the cache.  Work that is queued on the device's
+ * stream may still use it.  Also KVP_EBUSY if no block with this address is
+ * handed out; nothing changes then.  Any other error comes from evicting:
+ * the cache has taken the block back.
  */
 int kvp_alloc_cache_put(struct kvp_alloc_cache *c, uint64_t address,
 			struct kvp_error *err);
 
 /*
- * Set the cap until the next arming; over it, evict at once.  Pinned bytes
- * above the cap are no error: see pinned_over_cap_bytes.
+ * Set the cap until the cache is armed next, and evict if more is held.  On
+ * failure the cap is set.  Pinned bytes above the cap are no error, see
+ * pinned_over_cap_bytes.
  */
 int kvp_alloc_cache_set_cap(struct kvp_alloc_cache *c,
 			    const struct kvp_cap *cap, struct kvp_error *err);
 
 /*
- * Synchronize, read what is free, plan the cap and set it.  A reading that
- * fails is no reading: 1 GiB, and no error.  Where synchronizing fails the
- * cap stays what it was.
+ * Arm the cache: synchronize, read the free memory, compute the cap and set
+ * it.  If free memory cannot be read, the cap is 1 GiB; that is no error.
+ * If synchronizing fails, the cap is unchanged.
  */
 int kvp_alloc_cache_arm(struct kvp_alloc_cache *c, struct kvp_error *err);
 
 /*
- * Turn caching on, which arms, or off, which drains.  Where synchronizing
- * fails it is not turned on; off it is turned in any case.
+ * Turn caching on and arm the cache, or turn it off and drain it.  If
+ * synchronizing fails, caching is not turned on.  It is turned off also when
+ * draining fails.
  */
 int kvp_alloc_cache_enable(struct kvp_alloc_cache *c, bool on,
 			   struct kvp_error *err);
 
 /*
- * Pin or unpin a block, handed out or held.  KVP_EBUSY: no such block, or
- * it is pinned or unpinned already.  Unpinning may evict.
+ * Pin or unpin a block that is handed out or held.  Unpinning may evict.
+ * Also KVP_EBUSY if there is no such block, or it is already pinned or
+ * already unpinned; nothing changes then.
  */
 int kvp_alloc_cache_pin(struct kvp_alloc_cache *c, uint64_t address,
 			struct kvp_error *err);
@@ -143,22 +153,26 @@ int kvp_alloc_cache_unpin(struct kvp_alloc_cache *c, uint64_t address,
 			  struct kvp_error *err);
 
 /*
- * End a step: synchronize where bytes are pending, arm when due and caching
- * is on, report.  The step has ended whatever the answer.
+ * End a step: synchronize if bytes are pending, arm the cache if that is due
+ * and caching is on, and call the report.  The step ends also on failure.
  */
 int kvp_alloc_cache_step(struct kvp_alloc_cache *c, struct kvp_error *err);
 
-/* Give back everything held, pinned blocks apart, and synchronize. */
+/* Deallocate every held block that is not pinned, and synchronize.  Blocks
+   that could not be deallocated stay held. */
 int kvp_alloc_cache_drain(struct kvp_alloc_cache *c, struct kvp_error *err);
 
+/* Copy the counters as they are now. */
 void kvp_alloc_cache_counters(const struct kvp_alloc_cache *c,
 			      struct kvp_alloc_cache_counters *counters);
 
 /*
- * Drain, destroy the pool, free.  KVP_EBUSY: blocks are handed out or
- * pinned; nothing has changed.  KVP_ESTUCK: the backend would not take
- * everything back, or not synchronize; the cache is freed all the same, and
- * blocks that were not taken leave their pool behind.  NULL is fine.
+ * Drain the cache, destroy its pool and free it.  NULL is allowed.
+ *
+ * Errors: KVP_EBUSY if blocks are handed out or pinned; nothing changes
+ * then.  KVP_ESTUCK if a block could not be deallocated, the pool not
+ * destroyed, or the device not synchronized; the cache is freed, what could
+ * not be given back stays allocated in the backend.
  */
 int kvp_alloc_cache_free(struct kvp_alloc_cache *c, struct kvp_error *err);
 

@@ -1,32 +1,34 @@
 /*
- * Backends: what realizing needs from a memory system, as three tables of
- * verbs: devices, mappings and pools.  Four exist: the host's memory
- * (complete, so that all logic runs without a GPU), the CUDA driver, a card
- * on paper, and a fault backend that wraps another one and makes chosen calls
- * fail.
+ * Backends: the calls to a memory system that realizing needs, as three
+ * tables of verbs: for devices, for mappings and for pools.  There are four:
+ * host memory (with every verb, so that all code runs without a GPU), the
+ * CUDA driver, a simulated card (pools only), and a fault backend that wraps
+ * another backend and makes chosen calls fail.
  *
- *   reserve   address space                     unreserve
- *   create    physical memory of one device     release
- *   map       a handle, whole, at an address    unmap
- *   grant     devices access to a mapping       (undone by unmap)
- *   allocate  a block from a device's pool      deallocate
+ *   acquires                                     undone by
+ *   reserve   an address range                   unreserve
+ *   create    a physical allocation (a handle)   release
+ *   map       a whole handle at an address       unmap
+ *   grant     access to a mapping to devices     unmap
+ *   allocate  a block from a pool                deallocate
  *
- * Addresses and lengths are multiples of the device's granularity, except
- * in fill and match.  A mapping is made of a whole handle and has no access
- * until granted.  A handle may be mapped at several addresses; it may be
- * released while mapped, the memory lives until the last unmap.
+ * All sizes are in bytes.  Addresses and lengths are multiples of the
+ * device's granularity, except in fill, match and the pool verbs.  A mapping
+ * has no access until it is granted.  A handle may be mapped at several
+ * addresses.  It may be released while it is mapped; its memory is freed
+ * after the last unmap.
  *
  * Every verb returns KVP_OK or
- *   KVP_EEXHAUSTED   the system says out of memory, whatever the reason
- *   KVP_EDRIVER      any other failed call
+ *   KVP_EEXHAUSTED   the system reports out of memory, for any reason
+ *   KVP_EDRIVER      any other failed call, also for a device, handle, pool
+ *                    or mapping that does not exist
  *   KVP_ENOMEM       this process has no memory
  * with a text that names the call and the system's error.  On failure
- * nothing was acquired and out-parameters are untouched.  Calls on one
+ * nothing is acquired and out-parameters are untouched.  Calls on one
  * backend are made from one thread at a time.
  *
- * A device, handle, pool or mapping that is not there is KVP_EDRIVER.  Fill
- * and match of an address where nothing is mapped may cost a CUDA device its
- * context.
+ * A fill or match of an address that is not mapped may destroy the context
+ * of a CUDA device.
  */
 #ifndef KVPLAN_BACKEND_H
 #define KVPLAN_BACKEND_H
@@ -41,13 +43,13 @@
 extern "C" {
 #endif
 
-/* Physical memory; opaque outside its backend. */
+/* A physical allocation; only its backend knows what the number means. */
 typedef uint64_t kvp_handle;
 
-/* A pool of one device, for stream-ordered allocation; opaque as well. */
+/* A pool of one device, for stream-ordered allocation; likewise. */
 typedef uint64_t kvp_pool;
 
-/* What a device may do with a mapping; the driver's own values. */
+/* The access of a device to a mapping, with the CUDA driver's values. */
 enum kvp_flags { KVP_NO_ACCESS = 0, KVP_READ = 1, KVP_READWRITE = 3 };
 
 struct kvp_grant {
@@ -58,192 +60,209 @@ struct kvp_grant {
 enum kvp_handle_type { KVP_HANDLE_NONE, KVP_HANDLE_POSIX_FD,
 		       KVP_HANDLE_FABRIC };
 
-/* What to create; zeroed: a plain allocation that is not shareable. */
+/* A physical allocation to create.  Zeroed flags: it cannot be exported. */
 struct kvp_create {
 	uint32_t device;
 	uint64_t bytes;
 	enum kvp_handle_type handle_type;
-	bool rdma;		/* usable by GPUDirect RDMA; refused where
-				   the device cannot */
+	bool rdma;		/* usable by GPUDirect RDMA; KVP_EDRIVER if
+				   the device does not support that */
 };
 
 struct kvp_device_info {
-	char label[32];		/* what users call it: "GPU 2" */
+	char label[32];		/* for messages: "GPU 2" */
 	char name[128];
-	char uuid[48];		/* "GPU-..." as the driver's tools show it */
+	char uuid[48];		/* "GPU-..." as nvidia-smi shows it */
 	char driver[48];	/* driver or kernel version */
 	uint64_t granularity;
 	uint64_t total_bytes;
 };
 
-/* What is going to be asked of a system beside memory, in all. */
+/* What a realization is going to use besides memory, in total. */
 struct kvp_demand {
 	uint32_t devices;
 	uint64_t mappings;
 	uint64_t reservations;
 };
 
-/* A limit of this process, UINT64_MAX: none.  Raised to `need`, it suffices:
-   what is asked for and, as far as is known, what is in use. */
+/* A limit of this process, and the least limit that would suffice: what the
+   demand uses and what is known to be in use already. */
 struct kvp_process_limit {
 	uint64_t need;
-	uint64_t limit;
+	uint64_t limit;		/* UINT64_MAX: there is none */
 };
 
 struct kvp_process {
-	struct kvp_process_limit maps;	/* sysctl vm.max_map_count; about */
+	struct kvp_process_limit maps;	/* sysctl vm.max_map_count; `need`
+					   is an estimate */
 	struct kvp_process_limit descriptors;	/* ulimit -n */
 };
 
 struct kvp_backend;
 
-/* Devices, and waiting for them. */
+/* Verbs for devices. */
 struct kvp_device_ops {
+	/* Describe a device. */
 	int (*device)(struct kvp_backend *b, uint32_t device,
 		      struct kvp_device_info *info, struct kvp_error *err);
-	/* Can `device` be granted access to memory of `owner`? */
+	/* Whether `device` can be granted access to memory of `owner`. */
 	int (*peer)(struct kvp_backend *b, uint32_t device, uint32_t owner,
 		    bool *can, struct kvp_error *err);
+	/* The free memory of a device. */
 	int (*memory)(struct kvp_backend *b, uint32_t device,
 		      uint64_t *free_bytes, struct kvp_error *err);
-	/* Wait until all fills of the device are done, seen by everybody. */
+	/* Wait until all fills by the device have completed and every device
+	   can see them. */
 	int (*synchronize)(struct kvp_backend *b, uint32_t device,
 			   struct kvp_error *err);
-	/* What the system allows this process, which a lazy backend has to
-	   live with: for so much, what is needed and what the limit is. */
+	/* The limits of this process, and what `demand` needs of them. */
 	int (*process)(struct kvp_backend *b, const struct kvp_demand *demand,
 		       struct kvp_process *process, struct kvp_error *err);
 };
 
-/* Address space, physical memory, mappings and what is in them. */
+/* Verbs for address ranges, physical allocations and mappings. */
 struct kvp_mapping_ops {
-	/* wanted != 0: exactly there, or KVP_EDRIVER and nothing reserved;
-	   KVP_ESTUCK where another place was offered and stays reserved.
-	   CUDA may take a block of up to 1 TiB of address space around a
-	   wanted place, which serves later ones and goes with the last. */
+	/*
+	 * Reserve an address range.  wanted 0: at any address; otherwise at
+	 * exactly that one, or KVP_EDRIVER.  Also KVP_ESTUCK if the system
+	 * gave another address and that range could not be unreserved.
+	 *
+	 * To get a wanted address, the CUDA backend may reserve up to 1 TiB
+	 * around it.  That range serves later wanted addresses too and is
+	 * unreserved with the last of them.
+	 */
 	int (*reserve)(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 		       uint64_t *address, struct kvp_error *err);
+	/* Give back a whole range that reserve gave.  Nothing may be mapped
+	   in it. */
 	int (*unreserve)(struct kvp_backend *b, uint64_t address,
 			 uint64_t bytes, struct kvp_error *err);
 	int (*create)(struct kvp_backend *b, const struct kvp_create *what,
 		      kvp_handle *handle, struct kvp_error *err);
 	int (*release)(struct kvp_backend *b, kvp_handle handle,
 		       struct kvp_error *err);
-	/* bytes is the handle's whole length. */
+	/* Map a handle in a reserved range; bytes is the length it was
+	   created with. */
 	int (*map)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		   kvp_handle handle, struct kvp_error *err);
-	/* Waits for fills that still run. */
+	/* Unmap one whole mapping, after waiting for fills that still run. */
 	int (*unmap)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		     struct kvp_error *err);
-	/* One whole mapping; all of its grants at once, each device named
-	   once at most.  Devices that are not named keep their flags. */
+	/* Set the access of devices to one whole mapping.  Each device is
+	   listed once at most; those not listed keep their access. */
 	int (*grant)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		     const struct kvp_grant *grants, size_t count,
 		     struct kvp_error *err);
+	/* The access of a device to the mapping at this address. */
 	int (*granted)(struct kvp_backend *b, uint64_t address,
 		       uint32_t device, enum kvp_flags *flags,
 		       struct kvp_error *err);
 	/*
-	 * Write, as `device`, a pattern of four bytes: the byte at address x
-	 * is byte x % 4 of the pattern, little end first.  Any address and
-	 * length.  Ordered after earlier fills of the device only.  A fill
-	 * that fails may have written some of its bytes.
+	 * Let `device` write a pattern of four bytes: the byte at address x
+	 * becomes byte x % 4 of the pattern, its lowest byte first.  Address
+	 * and length may be any.  The fill runs after earlier fills by the
+	 * same device; there is no order with those of other devices.  A
+	 * fill that fails may have written some of its bytes.
 	 */
 	int (*fill)(struct kvp_backend *b, uint32_t device, uint64_t address,
 		    uint64_t bytes, uint32_t pattern, struct kvp_error *err);
 	/*
-	 * Read, as `device`, and compare with the pattern.  *same_bytes is
-	 * how many bytes from the first on are as they should be: `bytes`
-	 * when all are.  Waits for the device's own fills.
+	 * Let `device` read and compare with the pattern, after its own
+	 * fills have completed.  *same_bytes is the number of bytes before
+	 * the first that differs; `bytes` if none does.
 	 */
 	int (*match)(struct kvp_backend *b, uint32_t device, uint64_t address,
 		     uint64_t bytes, uint32_t pattern, uint64_t *same_bytes,
 		     struct kvp_error *err);
 };
 
-/* Stream-ordered allocation beside the mappings. */
+/*
+ * Verbs for pools: stream-ordered allocation beside the mappings.
+ *
+ * A pool takes memory from its device in blocks of a fixed size: 32 MiB with
+ * the CUDA driver (measured on H200), a page of the host, a byte of the
+ * simulated card.  It frees such a block at the first synchronize of the
+ * device at which nothing in it is allocated.
+ */
 struct kvp_pool_ops {
-	/*
-	 * A pool of its own on a device.  It keeps nothing that is given
-	 * back to it beyond the next synchronize of the device, but for
-	 * the steps a system allocates in: the CUDA driver takes and gives
-	 * back a pool's memory in steps of 32 MiB (measured), and a step
-	 * stays while any block in it is in use.
-	 */
+	/* Create a pool on a device. */
 	int (*pool_create)(struct kvp_backend *b, uint32_t device,
 			   kvp_pool *pool, struct kvp_error *err);
-	/* Every block must have been given back: KVP_EDRIVER otherwise. */
+	/* Destroy a pool; KVP_EDRIVER if something is still allocated. */
 	int (*pool_destroy)(struct kvp_backend *b, kvp_pool pool,
 			    struct kvp_error *err);
 	/*
-	 * A block of any length >= 1, for the pool's device alone; ordered
-	 * after what the device was asked before.  No mapping: fill, match,
-	 * grant and unmap do not take it.
+	 * Allocate at least one byte, for use by the pool's device alone and
+	 * after the work that the device was given before.  This is no
+	 * mapping: fill, match, grant and unmap do not accept it.
 	 */
 	int (*allocate)(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 			uint64_t *address, struct kvp_error *err);
-	/* A whole block.  After the next synchronize of the device its bytes
-	   are free for the pool and, in whole steps, for others; memory
-	   counts the latter.  Host and card have steps of a page and of a
-	   byte. */
+	/* Give back everything that one allocate gave.  The pool can use it
+	   again after the next synchronize. */
 	int (*deallocate)(struct kvp_backend *b, kvp_pool pool,
 			  uint64_t address, struct kvp_error *err);
 };
 
-/* Embedded first in every concrete backend.  Every slot is filled. */
+/* The first member of every concrete backend.  No verb is NULL. */
 struct kvp_backend {
 	struct kvp_device_ops device;
 	struct kvp_mapping_ops mapping;
 	struct kvp_pool_ops pool;
-	/* Give the backend back.  What it still holds is lost or leaked. */
+	/* Free the backend.  What it still holds may be lost. */
 	void (*close)(struct kvp_backend *b);
-	const char *name;	/* "host", "cuda" */
-	uint32_t devices;	/* numbered from 0 */
-	/* Memory is shared by all devices and taken when it is touched. */
+	const char *name;	/* "host", "cuda", "card" */
+	uint32_t devices;	/* their number; they count from 0 */
+	/* All devices share one memory, and an allocation takes memory only
+	   when it is first written. */
 	bool lazy;
 };
 
 /*
- * Fill the slots of the tables that are NULL, of verbs that a new backend
- * does not have: these answer KVP_EDRIVER, "map: the card backend has no such
- * call".
+ * Fill every verb that is NULL, because a new backend does not have it, with
+ * one that returns KVP_EDRIVER, "map: the card backend has no such call".
  */
 void kvp_backend_complete(struct kvp_backend *b);
 
 /*
- * This machine's memory: every device is one memfd, every mapping a range
- * of it, so that aliasing is physical.  Access flags are kept per device
- * and heeded by fill and match.
- * Errors: KVP_EINPUT for no device or more than KVP_HOST_DEVICES_MAX,
- * KVP_EDRIVER for a granularity that is no power of two of at least a page,
- * KVP_ENOMEM.
+ * Make a backend on this machine's memory, with `devices` devices.  Every
+ * device is one memfd and every mapping a range of it, so aliases share
+ * their bytes.  fill and match obey the access that was granted.  Close *b
+ * with kvp_backend_close(); on failure it is NULL.
+ *
+ * Errors: KVP_EINPUT for 0 devices or more than KVP_HOST_DEVICES_MAX;
+ * KVP_EDRIVER for a granularity that is not a power of two or is smaller
+ * than a page; KVP_ENOMEM.
  */
 #define KVP_HOST_DEVICES_MAX 65536
 int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 		     uint64_t granularity, struct kvp_error *err);
 
 /*
- * The CUDA driver, libcuda.so.1, looked up now.  devices[i] is the driver's
- * ordinal of device i; count 0 takes every visible GPU.  Uses
- * primary contexts and leaves the calling thread's current context as it
- * was after every call.
- * libcuda stays loaded after close.
- * Errors: KVP_EUNAVAILABLE (no driver, no GPU, or built without the CUDA
- * headers), KVP_EINPUT (no such ordinal, one given twice), KVP_EEXHAUSTED (a
- * full GPU has no room for a context), KVP_EDRIVER, KVP_ENOMEM.
+ * Make a backend on the CUDA driver.  This loads libcuda.so.1, which stays
+ * loaded after closing.  devices[i] is the driver's ordinal of device i; if
+ * count is 0, every visible GPU is used.  The backend uses the primary
+ * contexts, and every call leaves the thread's current context as it was.
+ * Close *b with kvp_backend_close(); on failure it is NULL.
+ *
+ * Errors: KVP_EUNAVAILABLE if there is no driver or GPU, or kvplan was built
+ * without the CUDA headers; KVP_EINPUT if an ordinal does not exist or is
+ * given twice; KVP_EEXHAUSTED if a GPU has no memory for a context;
+ * KVP_EDRIVER; KVP_ENOMEM.
  */
 int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		     size_t count, struct kvp_error *err);
 
 /*
- * A card on paper: one device with so many bytes free, all of them for
- * pools.  Nothing is behind an address.  Blocks take exactly their bytes.
- * It has no verbs of mappings.  Errors: KVP_ENOMEM.
+ * Make a simulated card: one device with free_bytes of free memory, for
+ * pools alone.  Its addresses cannot be read or written, and an allocation
+ * takes exactly its bytes.  It has no mapping verbs.  Close *b with
+ * kvp_backend_close(); on failure it is NULL.  Errors: KVP_ENOMEM.
  */
 int kvp_backend_card(struct kvp_backend **b, uint64_t free_bytes,
 		     struct kvp_error *err);
 
-/* The verbs as bits, for the fault backend: one for each slot. */
+/* One bit for each verb, for the fault backend. */
 enum kvp_op {
 	KVP_OP_DEVICE = 1 << 0, KVP_OP_PEER = 1 << 1, KVP_OP_MEMORY = 1 << 2,
 	KVP_OP_RESERVE = 1 << 3, KVP_OP_UNRESERVE = 1 << 4,
@@ -256,24 +275,26 @@ enum kvp_op {
 	KVP_OP_PROCESS = 1 << 18, KVP_OP_ALL = (1 << 19) - 1
 };
 
-/* Which calls fail: the `countdown`-th call of the masked ones, from 1. */
+/* Which calls fail, of those whose bit is set in `ops`. */
 struct kvp_fault {
 	unsigned ops;		/* enum kvp_op */
-	uint64_t countdown;	/* 0: none */
-	bool for_ever;		/* and all masked calls after it */
-	int code;		/* what they answer; 0: KVP_EDRIVER */
-	uint64_t hits;		/* calls made to fail so far */
+	uint64_t countdown;	/* 1: the next call fails; 0: none does */
+	bool for_ever;		/* every later call fails too */
+	int code;		/* what they return; 0: KVP_EDRIVER */
+	uint64_t hits;		/* calls that were made to fail */
 };
 
 /*
- * Wrap a backend, under its name.  `fault` is read at every call and its
- * countdown counts down; it must outlive the wrapper.  Closing the wrapper does not close
- * the inner backend.  Errors: KVP_ENOMEM.
+ * Wrap a backend; the wrapper has the name of the inner one.  Every call of
+ * a verb in fault->ops reads *fault and counts its countdown down.  `inner`
+ * and `fault` must outlive the wrapper; closing it does not close the inner
+ * backend.  Close *b with kvp_backend_close(); on failure it is NULL.
+ * Errors: KVP_ENOMEM.
  */
 int kvp_backend_fault(struct kvp_backend **b, struct kvp_backend *inner,
 		      struct kvp_fault *fault, struct kvp_error *err);
 
-/* Close any backend.  NULL is fine. */
+/* Close any backend.  What it still holds may be lost.  NULL is allowed. */
 void kvp_backend_close(struct kvp_backend *b);
 
 #ifdef __cplusplus

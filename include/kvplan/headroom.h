@@ -1,9 +1,8 @@
 /*
- * Headroom: the cap of whatever caches allocations beside the KV cache.
+ * Headroom: the cap of a cache of allocations beside the KV cache.
  *
- * A cap that cannot be reached before memory runs out is no cap: nothing is
- * ever evicted and the process dies first.  So the cap follows what is free
- * (design of kvplan; the policy is published with the failure it cures):
+ * A cap larger than the free memory has no effect: memory runs out before
+ * the cache evicts anything.  So the cap is computed from the free memory:
  *
  *   cap(free) = min(1 GiB, free/2, max(64 MiB, free/8))
  *
@@ -11,8 +10,8 @@
  *   cap       free/2           64 MiB      free/8     1 GiB
  *   term      half             floor       eighth     ceiling
  *
- * `free` is the driver's reading; bytes the cache itself holds count as
- * used.  Divisions round down.  All sizes are bytes.
+ * `free` is what the driver reports; bytes that the cache holds count as
+ * used.  Divisions round down.  All sizes are in bytes.
  */
 #ifndef KVPLAN_HEADROOM_H
 #define KVPLAN_HEADROOM_H
@@ -29,57 +28,61 @@ extern "C" {
 #define KVP_CAP_CEILING_BYTES (UINT64_C(1) << 30)
 #define KVP_CAP_FLOOR_BYTES (UINT64_C(64) << 20)
 
-/* What set a cap.  Where two terms are equal, the later one of this list. */
+/* The term of the formula that gave a cap; if two terms are equal, the later
+   one in this list. */
 enum kvp_cap_term {
-	KVP_CAP_HALF,		/* half of what is free */
+	KVP_CAP_HALF,		/* half of the free memory */
 	KVP_CAP_FLOOR,		/* 64 MiB */
-	KVP_CAP_EIGHTH,		/* an eighth of what is free */
+	KVP_CAP_EIGHTH,		/* an eighth of the free memory */
 	KVP_CAP_CEILING,	/* 1 GiB */
-	KVP_CAP_NO_READING,	/* what is free is not known: 1 GiB */
-	KVP_CAP_OVERRIDE	/* stated by the user */
+	KVP_CAP_NO_READING,	/* the free memory is not known: 1 GiB */
+	KVP_CAP_OVERRIDE	/* given by the user */
 };
 
 struct kvp_cap {
-	uint64_t bytes;		/* 0: cache nothing.  Valid if bounded */
-	bool bounded;		/* false: no cap at all, JSON null */
+	uint64_t bytes;		/* valid if bounded; 0: cache nothing */
+	bool bounded;		/* false: there is no cap (JSON null) */
 	enum kvp_cap_term term;
 };
 
-/* What a user states in the policy's place; zeroed: nothing. */
+/* A cap that the user gives instead of the formula's; zeroed: none given. */
 struct kvp_cap_override {
 	bool given;
-	bool bounded;		/* false: no cap at all */
+	bool bounded;		/* false: there is no cap */
 	uint64_t bytes;		/* valid if bounded */
 };
 
 /*
- * An override in MiB as text: decimal digits, blanks around them allowed;
- * "0" is unbounded.  NULL states nothing.  Anything else, empty text too, is
- * KVP_EINPUT, never unbounded, as is more than 2^53 - 1 bytes; *o is
- * untouched then.  `source` begins the error's text.
+ * Read an override from a text that gives it in MiB: decimal digits, with
+ * blanks around them allowed; "0" means no cap.  If text is NULL, *o is
+ * untouched and the result is KVP_OK.  `source` is the name with which the
+ * error text begins.
+ *
+ * Errors: KVP_EINPUT for any other text, also an empty one, and for more
+ * than 2^53 - 1 bytes; *o is untouched.
  */
 int kvp_cap_override_read(struct kvp_cap_override *o, const char *source,
 			  const char *text, struct kvp_error *err);
 
 /*
- * The cap for what is free; free_bytes NULL: not known.  An override (may
- * be NULL) wins outright.
+ * The cap for *free_bytes of free memory; free_bytes is NULL if that is not
+ * known.  If override is not NULL and one is given, that is the cap.
  */
 struct kvp_cap kvp_cap_plan(const uint64_t *free_bytes,
 			    const struct kvp_cap_override *override);
 
-/* What stays free when the cache is full: 0 where it is unbounded. */
+/* The bytes that stay free when the cache is full; 0 if there is no cap or
+   the cap is larger than free_bytes. */
 uint64_t kvp_cap_left(const struct kvp_cap *cap, uint64_t free_bytes);
 
 /*
- * The least free memory for which the policy's cap is at least `cap_bytes`:
- * kvp_cap_plan() the other way round.  UINT64_MAX for a cap above 1 GiB, which
- * the policy never gives.
+ * The least free memory for which the formula gives a cap of at least
+ * cap_bytes.  UINT64_MAX for more than 1 GiB, which it never gives.
  */
 uint64_t kvp_cap_free_needed(uint64_t cap_bytes);
 
-/* "half", "floor", "eighth", "ceiling", "no-reading", "override"; "?" for
-   a term that is none. */
+/* "half", "floor", "eighth", "ceiling", "no-reading" or "override"; "?" for
+   any other value.  The text is static. */
 const char *kvp_cap_term_name(enum kvp_cap_term term);
 
 #ifdef __cplusplus

@@ -2,30 +2,32 @@
  * kvplan: plans, proves and realizes the physical memory layout of LLM KV
  * caches.  This header includes every other one.
  *
- *   geometry.h   the input: pages, rows, planes, ranks, access
- *   pack.h       geometry -> plan
- *   plan.h       the output: the chunk map and what it states
- *   verify.h     plan -> verdict, worked out apart from the planner
- *   limits.h     what a node can really do, which plans are judged by
- *   probe.h      GPUs -> limits
- *   realize.h    verified plan -> mappings, on a backend of backend.h
- *   import.h     a model's config.json -> geometry, still to be sized
- *   size.h       free memory -> pages and rows
- *   headroom.h   what is left -> the cap of what caches in it
- *   alloc_cache.h  a cache under that cap
- *   addresses.h  where an earlier realization lay, for the next one
- *   owners.h     who holds which page and row at run time
+ *   geometry.h     the input: pages, rows, planes, ranks, access
+ *   plan_make.h    makes a plan from a geometry
+ *   plan.h         the output: the chunk map and a summary of it
+ *   verify.h       checks a plan, independently of the planner
+ *   limits.h       what a node can do, as measured
+ *   probe.h        measures the limits of a node's GPUs
+ *   backend.h      the driver calls that realizing needs
+ *   realize.h      maps a verified plan on a backend
+ *   import.h       makes a geometry from a model's config.json
+ *   size.h         computes pages and rows from free memory
+ *   headroom.h     computes the cap of an allocation cache
+ *   alloc_cache.h  an allocation cache that keeps to that cap
+ *   addresses.h    the addresses of an earlier realization
+ *   owners.h       which pages and rows are in use at run time
  *
- * Thread safety: the library has no state of its own and leaves that of the
- * process alone: umask, working directory, locale, environment, signals.
- * Calls on different objects may run at the same time; one object must not
- * be changed while it is used.
+ * Thread safety: the library has no state of its own.  It does not change
+ * the state of the process: umask, working directory, locale, environment,
+ * signals.  Calls on different objects may run at the same time; one object
+ * must not be changed while another call uses it.
  *
- * Misuse: a value that is none, such as an enum's, a rank or a plane that is
- * not there, is answered with an error code, or with 0 or "?" by functions
- * that have no code; each header says so.  NULL where none is allowed and
- * calls in the wrong order, such as on an object that was freed, are
- * assertions or undefined.
+ * Misuse: an argument whose value is not valid (an enum value that is not
+ * declared, a rank or plane that does not exist) gives an error code, or 0
+ * or "?" from a function that returns no code; each header says which.  A
+ * NULL pointer where NULL is not allowed, and calls in the wrong order (such
+ * as a call on an object that was freed), are assertion failures or
+ * undefined behaviour.
  */
 #ifndef KVPLAN_KVPLAN_H
 #define KVPLAN_KVPLAN_H

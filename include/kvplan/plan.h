@@ -1,13 +1,13 @@
 /*
  * The plan: the chunk map of one geometry, format "kvplan/plan/1".
  *
- * A plan is a document: plain data that round-trips through JSON byte for
- * byte and needs nothing beside it to be verified or realized.  The same
- * geometry and mode give the same bytes.
+ * A plan is plain data.  It contains its geometry, so it can be verified and
+ * realized without any other file.  Reading and writing it gives the same
+ * bytes again, and the same geometry and mode always give the same plan.
  *
- * kvp_plan_read() takes what the format can express, also wrong plans: a
- * plane index that does not exist, overlapping chunks, false counts.
- * Finding those is the business of kvp_verify().
+ * kvp_plan_read() accepts every text that the format allows, also a wrong
+ * plan: a plane index that does not exist, overlapping chunks, false counts.
+ * kvp_verify() finds these.  All sizes are in bytes.
  */
 #ifndef KVPLAN_PLAN_H
 #define KVPLAN_PLAN_H
@@ -21,16 +21,18 @@ extern "C" {
 
 #define KVP_PLAN_FORMAT "kvplan/plan/1"
 
-/* What a plan may change; each mode is a superset of the one before. */
+/* What the planner may change; each mode allows all that the one before it
+   allows. */
 enum kvp_merge {
-	KVP_MERGE_NONE,		/* the base layout */
-	KVP_MERGE_ROW,		/* permute, reorder, merge within a row */
-	KVP_MERGE_SPAN		/* merge across row boundaries too */
+	KVP_MERGE_NONE,		/* nothing: the plan is the base layout */
+	KVP_MERGE_ROW,		/* exchange planes, reorder and merge the
+				   chunks within a row */
+	KVP_MERGE_SPAN		/* also merge across row boundaries */
 };
 
 /*
- * The conflicting pages of one snapshot row: spans[first .. first + count)
- * of the plan, ascending, disjoint, as long as they can be.
+ * The conflicting pages of one snapshot row: `count` elements of the plan's
+ * `spans` from index `first` on, ascending, with a gap between any two.
  */
 struct kvp_row {
 	uint64_t row;		/* snapshot row, from 0 */
@@ -38,28 +40,28 @@ struct kvp_row {
 	size_t count;
 };
 
-/* Who may access a rank's planes: ascending, the owner included. */
+/* The ranks that may access a rank's planes: ascending, with the owner. */
 struct kvp_access {
-	uint32_t rank;
+	uint32_t rank;		/* the owner */
 	struct kvp_ranks readers;
 };
 
-/* What the plan states about itself; kvp_verify() works it out again. */
+/* Counts that the plan states; kvp_verify() computes them again. */
 struct kvp_summary {
-	uint64_t base_chunks;	/* per rank, unmerged */
-	uint64_t chunks;	/* per rank, as planned */
+	uint64_t base_chunks;	/* per rank, in the base layout */
+	uint64_t chunks;	/* per rank, in this plan */
 	uint64_t lower_bound;	/* no plan of this mode has fewer chunks */
 	bool optimal;		/* chunks == lower_bound */
-	uint64_t physical_bytes;	/* of one rank's chunks, dedicated
-					   backing apart */
+	uint64_t physical_bytes;	/* of one rank's chunks, without the
+					   dedicated backing */
 	uint64_t kv_tokens;	/* pages * page_tokens * dcp_group_size */
 	uint64_t *per_rank;	/* table entries of each rank */
 	size_t nper_rank;
-	uint64_t *per_node;	/* table entries of each node, static
-				   storage included */
+	uint64_t *per_node;	/* table entries of each node, with those of
+				   static storage */
 	size_t nper_node;
-	uint64_t limit;		/* entry_limit - entry_reserve: what every
-				   per_node count has to fit */
+	uint64_t limit;		/* entry_limit - entry_reserve: no per_node
+				   count should be larger */
 };
 
 struct kvp_plan {
@@ -67,16 +69,17 @@ struct kvp_plan {
 	enum kvp_merge merge;
 	uint64_t dedicated_bytes;	/* D; 0: no dedicated backing */
 
-	struct kvp_chunk *chunks;	/* by arena place, then unaliased by
-					   plane and offset */
+	struct kvp_chunk *chunks;	/* the aliased ones, by arena
+					   address; then the others, by plane
+					   and offset */
 	size_t nchunks;
 
-	struct kvp_row *rows;	/* one per snapshot row, ascending */
+	struct kvp_row *rows;	/* one for each snapshot row, ascending */
 	size_t nrows;
-	struct kvp_span *spans;	/* the pool rows point into */
+	struct kvp_span *spans;	/* of all rows */
 	size_t nspans;
 
-	struct kvp_access *access;	/* one per rank, ascending */
+	struct kvp_access *access;	/* one for each rank, ascending */
 	size_t naccess;
 
 	struct kvp_summary summary;
@@ -85,15 +88,17 @@ struct kvp_plan {
 	bool has_headroom;
 };
 
-/* "none", "row", "span"; "?" for a value that is no mode. */
+/* "none", "row" or "span"; "?" for any other value.  The text is static. */
 const char *kvp_merge_name(enum kvp_merge merge);
 
-/* The mode of that name.  Returns KVP_OK or KVP_EINPUT. */
+/* Find the mode with this name.  Returns KVP_OK, or KVP_EINPUT if there is
+   none; *merge is untouched then. */
 int kvp_merge_find(const char *name, enum kvp_merge *merge);
 
 /*
- * Read a plan from text.  On success release it with kvp_plan_release(); on
- * failure *plan is empty and need not be.  `source` begins the error texts.
+ * Read a plan from text.  `source` is the name with which error texts begin;
+ * `text` has `len` bytes and needs no zero at its end.  On success release
+ * *plan with kvp_plan_release(); on failure *plan is empty.
  *
  * Errors: KVP_ESYNTAX, KVP_EINPUT, KVP_ELIMIT, KVP_ENOMEM.
  */
@@ -101,32 +106,37 @@ int kvp_plan_read(struct kvp_plan *plan, const char *source, const char *text,
 		  size_t len, struct kvp_error *err);
 
 /*
- * Write a plan as JSON, one chunk, one row, one rank to a line.  *text is
- * zero-terminated, *len does not count the zero; give it back with free().
- * On failure *text is NULL.  A plan that is wrong is written as it is; only
- * what has no JSON is refused.  Errors: KVP_EINPUT for a mode, importer mode or
- * importers that are none and for a row that points beyond the spans; KVP_ENOMEM.
+ * Write a plan as JSON, with one chunk, one row or one rank on each line.
+ * *text ends in a zero that *len does not count; free it with free().  On
+ * failure *text is NULL.  A wrong plan is written as it is, unless the
+ * format cannot express it.
+ *
+ * Errors: KVP_EINPUT if the mode, importer_mode or the importers of a static
+ * item are not a declared enum value, or if a row uses spans that the plan
+ * does not have; KVP_ENOMEM.
  */
 int kvp_plan_write(const struct kvp_plan *plan, char **text, size_t *len,
 		   struct kvp_error *err);
 
-/* What a JSON text says it is, by its "format" key. */
+/* The kind of a document, stated by its "format" key. */
 enum kvp_document { KVP_DOC_GEOMETRY, KVP_DOC_PLAN };
 
 /*
- * Find out whether a text is a geometry or a plan.  Checks that the text is
- * JSON and reads "format", nothing else.
+ * Find out whether a text is a geometry or a plan.  This checks that the
+ * text is JSON and reads its key "format" alone.  On failure *kind is
+ * untouched.
  *
- * Errors: KVP_ESYNTAX, KVP_EINPUT (no object, no format or an unknown one),
- * KVP_ENOMEM.
+ * Errors: KVP_ESYNTAX; KVP_EINPUT if the text is not an object or its format
+ * is missing or unknown; KVP_ENOMEM.
  */
 int kvp_document_kind(enum kvp_document *kind, const char *source,
 		      const char *text, size_t len, struct kvp_error *err);
 
-/* Give everything back and leave *plan empty.  Safe twice. */
+/* Free everything that *plan holds and leave it empty.  An empty or zeroed
+   plan may be released again. */
 void kvp_plan_release(struct kvp_plan *plan);
 
-/* sizeof(struct kvp_plan), for callers without this header. */
+/* sizeof(struct kvp_plan), for callers that do not compile this header. */
 size_t kvp_plan_sizeof(void);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 /*
- * Planning: from a geometry to a chunk map.
+ * Planning: making a chunk map from a geometry.
  *
- * The base layout is laid out or taken from base_chunks, planes are
- * exchanged among byte-identical chunks, chunks of one row are reordered and
- * neighbours merged, as the mode allows.  No byte of any plane or row
- * changes its address, no row its conflicting pages.
+ * The planner computes the base layout, or takes it from base_chunks.  Then,
+ * as far as the mode allows, it exchanges the planes of chunks that cover
+ * the same bytes, reorders the chunks of a row, and merges neighbours.
+ * Every plane and row keeps its addresses, every row its conflicting pages.
  *
- * Cost: O(n log n) in the chunks of one rank, plus the ranks' reader lists.
+ * Cost: O(n log n) in the chunks of one rank, plus the length of all reader
+ * lists.
  */
 #ifndef KVPLAN_PLAN_MAKE_H
 #define KVPLAN_PLAN_MAKE_H
@@ -23,14 +24,18 @@ extern "C" {
  *
  * Mode row never gives more chunks than none, and span never more than row.
  *
- * A plan over the table's limit is still a plan: look at
- * summary.per_node and summary.limit.
+ * A plan that needs more table entries than the limit is no error: compare
+ * summary.per_node with summary.limit.
  *
- * Errors: KVP_EINFEASIBLE when the rows do not fit the aliased backing (the
- * text says by how much and how many would fit), KVP_ELIMIT when the layout
- * would have more than KVP_CHUNKS_MAX chunks (found before memory is taken),
- * KVP_EINPUT for a mode that is none and for a geometry still to be sized,
- * KVP_ENOMEM, KVP_EBUG when the planner's own checks fail.
+ * Errors:
+ *   KVP_EINFEASIBLE  the rows do not fit the aliased backing; the text says
+ *                    how many bytes are missing and how many rows would fit
+ *   KVP_ELIMIT       the layout would have more than KVP_CHUNKS_MAX chunks;
+ *                    found before memory is allocated for them
+ *   KVP_EINPUT       merge is not a declared mode, or the geometry is not
+ *                    sized yet
+ *   KVP_ENOMEM
+ *   KVP_EBUG         the planner's result fails its own checks
  */
 int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 		  enum kvp_merge merge, struct kvp_error *err);

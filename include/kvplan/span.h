@@ -1,5 +1,6 @@
 /*
- * A half-open range of page numbers, [first, end).  first < end always.
+ * A range of page numbers, from `first` up to but not including `end`.  In
+ * a valid plan first < end.
  */
 #ifndef KVPLAN_SPAN_H
 #define KVPLAN_SPAN_H

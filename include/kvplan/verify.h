@@ -1,13 +1,13 @@
 /*
- * Verifying: is this plan what its geometry and mode allow?
+ * Verifying: checking that a plan is correct for its geometry and mode.
  *
- * The checker works everything out again from the geometry and the chunk
+ * The checker computes everything again from the geometry and the chunk
  * list: base layout, conflicting pages, lower bound, readers, table entries.
- * It shares the data model with the planner and nothing else; the program
- * kvcheck is linked without the planner.
+ * It uses no code of the planner, only the structs and functions that read
+ * and write them; the program kvcheck is linked without the planner.
  *
- * Every rule reports every finding.  A rule that failed silences the rules
- * that need it: what they would say is noise.
+ * Every rule reports all its findings.  After a rule fails, the rules that
+ * depend on it are not run.
  */
 #ifndef KVPLAN_VERIFY_H
 #define KVPLAN_VERIFY_H
@@ -41,29 +41,28 @@ enum kvp_rule {
 
 enum kvp_severity { KVP_ERROR, KVP_WARNING };
 
-/* What a finding is about; `index` of the finding counts within it. */
+/* What a finding is about; its `index` says which one. */
 enum kvp_place {
 	KVP_AT_PLAN,		/* the whole plan; index is 0 */
 	KVP_AT_CHUNK,		/* chunks[index] */
 	KVP_AT_PLANE,		/* planes[index] */
-	KVP_AT_ROW,		/* snapshot row */
+	KVP_AT_ROW,		/* snapshot row `index` */
 	KVP_AT_RANK,
 	KVP_AT_NODE
 };
 
-/* How the stated value has to relate to the expected one. */
+/* How the stated number must compare to the expected one. */
 enum kvp_relation { KVP_EXACTLY, KVP_AT_MOST, KVP_AT_LEAST };
 
-/*
- * One finding: at this place, `what` is `stated` where the checker works
- * out `expected`.
- */
+/* One finding: the plan has the number `stated`, the checker computed
+   `expected`. */
 struct kvp_finding {
 	enum kvp_rule rule;
 	enum kvp_severity severity;
 	enum kvp_place place;
 	uint64_t index;
-	const char *what;	/* static text, such as "begins at byte" */
+	const char *what;	/* what the numbers are, a static text such
+				   as "begins at byte" */
 	uint64_t stated;
 	uint64_t expected;
 	enum kvp_relation relation;
@@ -71,104 +70,110 @@ struct kvp_finding {
 
 struct kvp_verify_options {
 	enum kvp_severity severity[KVP_RULES];
-	/* May be NULL: what the plan's node can really do.  Rule entry-limit
-	   then judges by it, see kvp_limits_entry_limit(); all other rules
-	   keep to what the plan states. */
+	/* May be NULL.  The rule entry-limit then uses
+	   kvp_limits_entry_limit(); all other rules use the limits that the
+	   plan states. */
 	const struct kvp_limits *limits;
 };
 
 /*
- * The defaults: all rules are errors but address-space, which is a warning;
- * no limits.
+ * The defaults: every rule is an error, except address-space, which is a
+ * warning; limits is NULL.
  */
 void kvp_verify_options_init(struct kvp_verify_options *options);
 
-/* "plane-coverage" ... and its statement in one sentence; "?" for a rule that
-   does not exist. */
+/* A rule's name, such as "plane-coverage", and its statement in one
+   sentence; "?" if there is no such rule.  The texts are static. */
 const char *kvp_rule_name(enum kvp_rule rule);
 const char *kvp_rule_statement(enum kvp_rule rule);
 
 /*
- * True for the rules that a realization can live with breaking, once they
- * are lowered to warnings: no page, row, address, reader or published number
- * depends on them.
+ * Whether a plan that breaks this rule can still be realized, if the rule's
+ * severity is KVP_WARNING.  True for four rules, on which no page, row,
+ * address, reader or published number depends:
  *
- *   entry-limit  counts all ranks of a node; kvp_realize() counts those it
- *                realizes, and a full table undoes everything
- *   bound        says how far the plan is from the fewest chunks
- *   headroom     judges a cap planned before; kvp_realize() reads what is
- *                really free and caps by that
- *   address-space  kvp_realize() refuses what it has no addresses for, before
- *                the first call
+ *   entry-limit    kvp_realize() counts the table entries of the ranks it
+ *                  realizes, and undoes everything if the table is full
+ *   bound          states only how far the plan is from the fewest chunks
+ *   headroom       kvp_realize() reads the free memory and computes the cap
+ *                  from that
+ *   address-space  kvp_realize() refuses a plan for which it has no
+ *                  addresses, before its first backend call
  *
- * Any other rule that is broken means mappings that are wrong or numbers
- * that are false.  False for a rule that does not exist.
+ * A plan that breaks any other rule has wrong mappings or false numbers.
+ * False if there is no such rule.
  */
 bool kvp_rule_is_advisory(enum kvp_rule rule);
 
-/* The rule of that name.  Returns KVP_OK or KVP_EINPUT. */
+/* Find the rule with this name.  Returns KVP_OK, or KVP_EINPUT if there is
+   none; *rule is untouched then. */
 int kvp_rule_find(const char *name, enum kvp_rule *rule);
 
-/*
- * The judgement.  Opaque: only kvp_verify() makes one, so that whoever
- * asks for a verdict gets one that was reached.
- */
+/* The result of verifying a plan.  Opaque, because only kvp_verify() may
+   make one. */
 struct kvp_verdict;
 
 /*
- * Verify a plan.  `options` may be NULL for the defaults.  On success
- * *verdict holds the judgement, good or bad; free it with
- * kvp_verdict_free().  On failure *verdict is NULL.
+ * Verify a plan.  options may be NULL: the defaults.  On success *verdict is
+ * the verdict, good or bad; free it with kvp_verdict_free().  On failure
+ * *verdict is NULL.
  *
  * Cost: O(n log n) in the chunks of one rank.
  *
- * Errors: KVP_ENOMEM; KVP_EINFEASIBLE and KVP_ELIMIT when the plan's own
- * geometry has no base layout, and KVP_EINPUT when it is none that
- * kvp_geometry_read() gives or the mode is none, so that nothing can be
- * judged, and for a severity that is none.
+ * Errors:
+ *   KVP_EINPUT       the plan's geometry is not one that kvp_geometry_read()
+ *                    can give; or its mode or a severity in the options is
+ *                    not a declared enum value
+ *   KVP_EINFEASIBLE, KVP_ELIMIT  the geometry has no base layout
+ *   KVP_ENOMEM
  */
 int kvp_verify(const struct kvp_plan *plan,
 	       const struct kvp_verify_options *options,
 	       struct kvp_verdict **verdict, struct kvp_error *err);
 
-/* True when no finding is an error. */
+/* Whether no finding is an error. */
 bool kvp_verdict_ok(const struct kvp_verdict *verdict);
 
 /*
- * True when kvp_realize() takes it: no finding is an error, and all findings
- * are of advisory rules.  Lowering any other rule does not help.
+ * Whether kvp_realize() accepts the plan: no finding is an error, and every
+ * finding is of an advisory rule.  A finding of any other rule prevents
+ * realizing also if the rule's severity is KVP_WARNING.
  */
 bool kvp_verdict_is_realizable(const struct kvp_verdict *verdict);
 
 /*
- * The findings that keep kvp_realize() from taking it, one after the other:
- * the first one behind `after`, or of all where that is NULL.  NULL: there
- * are no more.
+ * Walk the findings that prevent realizing: the first one if `after` is
+ * NULL, otherwise the one that follows `after`.  NULL if there are no more.
+ * The verdict owns them.
  */
 const struct kvp_finding *
 kvp_verdict_obstacle(const struct kvp_verdict *verdict,
 		     const struct kvp_finding *after);
 
-/* True when the verdict was reached for this plan, unchanged since. */
+/* Whether this is the verdict on this plan and the plan has not changed
+   since. */
 bool kvp_verdict_is_for(const struct kvp_verdict *verdict,
 			const struct kvp_plan *plan);
 
-/* All findings, by rule and place; owned by the verdict. */
+/* All findings, ordered by rule, `place` and index; *count is their number.
+   The verdict owns them. */
 const struct kvp_finding *kvp_verdict_findings(const struct kvp_verdict *verdict,
 					       size_t *count);
 
-/* What the checker worked out by itself: the true counts. */
+/* The counts that the checker computed.  The verdict owns them. */
 const struct kvp_summary *kvp_verdict_summary(const struct kvp_verdict *verdict);
 
 /*
- * A finding as one line without its end, such as
+ * Write a finding as one line without a newline, such as
  * "plane-coverage: chunks[3]: begins at byte 4194304, expected 2097152".
- * Cut to fit `size`; returns the length it has or would have had.  A rule,
- * place or relation that is none is written "?".
+ * text has `size` bytes; a longer line is cut.  Returns the length of the
+ * whole line.  "?" stands for a rule, place or relation that is not a
+ * declared enum value.
  */
 size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 			size_t size);
 
+/* Free a verdict.  NULL is allowed. */
 void kvp_verdict_free(struct kvp_verdict *verdict);
 
 #ifdef __cplusplus
