@@ -65,7 +65,8 @@ static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
 		return host_failed(err, "create", "ftruncate", first, bytes);
 	/* Only now: what a process may open is preflight's to ask. */
 	if (f->fd < 0)
-		f->fd = standard_avoid(memfd_create("kvplan", MFD_CLOEXEC));
+		f->fd = standard_move_above(memfd_create("kvplan",
+							 MFD_CLOEXEC));
 	if (f->fd < 0)
 		return host_failed(err, "create", "memfd_create", 0, 0);
 	if (end > f->bytes) {

@@ -60,7 +60,7 @@ int pools_room(struct pools *p, const char *call, kvp_pool name,
 		code = kvp_error_set(err, KVP_EDRIVER,
 				     "%s: a block of 0 bytes", call);
 	if (!code)
-		code = address_table_room(&p->blocks, err);
+		code = address_table_make_room(&p->blocks, err);
 	if (code)
 		return code;
 	made = calloc(1, sizeof(*made));

@@ -1,5 +1,5 @@
 /*
- * A hash table by address, as many buckets as things or more.
+ * A hash table keyed by address, with at least as many buckets as nodes.
  */
 #include "base/address_table.h"
 
@@ -10,24 +10,24 @@
 
 #define BUCKETS_FIRST 64
 
-/* 2^64 over the golden ratio: addresses in a row go to buckets far apart. */
+/* 2^64 / golden ratio: spreads neighbouring addresses over the buckets. */
 #define SPREAD UINT64_C(0x9e3779b97f4a7c15)
 
-static size_t bucket(const struct address_table *t, uint64_t address)
+static size_t bucket_of(const struct address_table *t, uint64_t address)
 {
 	assert(t->nbuckets && !(t->nbuckets & (t->nbuckets - 1)));
 	return (size_t)(address * SPREAD >> 32) & (t->nbuckets - 1);
 }
 
-static void chain(struct address_table *t, struct address_node *node)
+static void add_to_bucket(struct address_table *t, struct address_node *node)
 {
-	struct address_node **at = &t->buckets[bucket(t, node->address)];
+	struct address_node **at = &t->buckets[bucket_of(t, node->address)];
 
 	node->chain = *at;
 	*at = node;
 }
 
-int address_table_room(struct address_table *t, struct kvp_error *err)
+int address_table_make_room(struct address_table *t, struct kvp_error *err)
 {
 	const struct address_table old = *t;
 	const size_t n = old.nbuckets ? 2 * old.nbuckets : BUCKETS_FIRST;
@@ -46,7 +46,7 @@ int address_table_room(struct address_table *t, struct kvp_error *err)
 	for (i = 0; i < old.nbuckets; i++)
 		for (node = old.buckets[i]; node; node = next) {
 			next = node->chain;
-			chain(t, node);
+			add_to_bucket(t, node);
 		}
 	free(old.buckets);
 	return KVP_OK;
@@ -56,13 +56,13 @@ void address_table_add(struct address_table *t, struct address_node *node)
 {
 	assert(t->count < t->nbuckets);
 	assert(!address_table_find(t, node->address));
-	chain(t, node);
+	add_to_bucket(t, node);
 	t->count++;
 }
 
 void address_table_remove(struct address_table *t, struct address_node *node)
 {
-	struct address_node **at = &t->buckets[bucket(t, node->address)];
+	struct address_node **at = &t->buckets[bucket_of(t, node->address)];
 
 	assert(t->count);
 	while (*at != node) {
@@ -79,20 +79,20 @@ struct address_node *address_table_find(const struct address_table *t,
 	struct address_node *node = NULL;
 
 	if (t->nbuckets)
-		node = t->buckets[bucket(t, address)];
+		node = t->buckets[bucket_of(t, address)];
 	while (node && node->address != address)
 		node = node->chain;
 	return node;
 }
 
-bool address_table_sound(const struct address_table *t)
+bool address_table_is_sound(const struct address_table *t)
 {
 	const struct address_node *node;
 	size_t count = 0, i;
 
 	for (i = 0; i < t->nbuckets; i++)
 		for (node = t->buckets[i]; node; node = node->chain, count++)
-			if (bucket(t, node->address) != i)
+			if (bucket_of(t, node->address) != i)
 				return false;
 	return count == t->count && count <= t->nbuckets;
 }

@@ -1,10 +1,9 @@
 /*
- * Things with an address, found by it: a hash table whose buckets are chains
- * through the things themselves.
+ * A hash table keyed by address.  A bucket is a linked list of nodes, and
+ * the nodes are embedded in the objects of the caller.
  *
- * Room is made first, where there may be no memory; adding, finding and
- * removing never fail.  All take constant time, but that making room doubles
- * the table now and then.
+ * Only address_table_make_room() allocates and can fail; call it before
+ * adding.  All functions take constant time on average.
  */
 #ifndef KVPLAN_BASE_ADDRESS_TABLE_H
 #define KVPLAN_BASE_ADDRESS_TABLE_H
@@ -15,7 +14,7 @@
 
 #include <kvplan/error.h>
 
-/* First in every thing. */
+/* The first member of every object in the table. */
 struct address_node {
 	uint64_t address;
 	struct address_node *chain;	/* the next one in its bucket */
@@ -28,21 +27,21 @@ struct address_table {
 	size_t count;
 };
 
-/* Room for one more.  Errors: KVP_ENOMEM. */
-int address_table_room(struct address_table *t, struct kvp_error *err);
+/* Make room for one more node.  Errors: KVP_ENOMEM. */
+int address_table_make_room(struct address_table *t, struct kvp_error *err);
 
-/* There is room, and none of that address. */
+/* Add a node.  There must be room, and no node with the same address. */
 void address_table_add(struct address_table *t, struct address_node *node);
 void address_table_remove(struct address_table *t, struct address_node *node);
 
-/* NULL: none. */
+/* The node with this address, or NULL. */
 struct address_node *address_table_find(const struct address_table *t,
 					uint64_t address);
 
-/* Is everything in its bucket, and as many as counted?  O(things). */
-bool address_table_sound(const struct address_table *t);
+/* Whether every node is in its bucket and `count` is right.  O(n). */
+bool address_table_is_sound(const struct address_table *t);
 
-/* Free the table, which is empty. */
+/* Free the table, which must be empty. */
 void address_table_release(struct address_table *t);
 
 #endif

@@ -8,8 +8,8 @@
 
 #define BYTES_MAX UINT64_C(9007199254740991)	/* 2^53 - 1 */
 
-/* The factor of a unit; 0: none of that name. */
-static uint64_t factor_of(const char *unit, bool loose)
+/* The bytes of a unit; 0 if there is no such unit. */
+static uint64_t unit_factor(const char *unit, bool loose)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	size_t i;
@@ -28,7 +28,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static int parse(const char *p, bool loose, uint64_t *out)
+static int parse_bytes(const char *p, bool loose, uint64_t *out)
 {
 	uint64_t whole = 0, part = 0, parts = 1, factor;
 	int decimals = 0;
@@ -46,7 +46,7 @@ static int parse(const char *p, bool loose, uint64_t *out)
 		}
 	if (*p == ' ')
 		p++;
-	factor = factor_of(p, loose);
+	factor = unit_factor(p, loose);
 	if (!factor || (decimals && factor == 1))
 		return KVP_EINPUT;
 	assert(part < parts);
@@ -59,12 +59,12 @@ static int parse(const char *p, bool loose, uint64_t *out)
 
 int bytes_parse(const char *text, uint64_t *out)
 {
-	return parse(text, false, out);
+	return parse_bytes(text, false, out);
 }
 
 int bytes_parse_loose(const char *text, uint64_t *out)
 {
-	return parse(text, true, out);
+	return parse_bytes(text, true, out);
 }
 
 bool bytes_has_many_decimals(const char *text)

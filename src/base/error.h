@@ -16,7 +16,7 @@
 #define KVP_PRINTF(fmt, args)
 #endif
 
-/* vsnprintf() that never cuts unseen: a text that is cut ends in "...". */
+/* vsnprintf(), but a text that does not fit ends in "...". */
 void kvp_error_format(char *text, size_t size, const char *format,
 		      va_list args);
 
@@ -24,28 +24,25 @@ void kvp_error_format(char *text, size_t size, const char *format,
 int kvp_error_set(struct kvp_error *err, int code, const char *format, ...)
 	KVP_PRINTF(3, 4);
 
-/* Put "context: " in front of the text, keep the code and return it. */
+/* Put "context: " before the text, set the code and return it. */
 int kvp_error_wrap(struct kvp_error *err, int code, const char *format, ...)
 	KVP_PRINTF(3, 4);
 
 /* Give the error another code, keep its text and return the code. */
 int kvp_error_recode(struct kvp_error *err, int code);
 
-/* KVP_ENOMEM with the one text it always has. */
+/* Set KVP_ENOMEM, always with the text "out of memory". */
 int kvp_error_nomem(struct kvp_error *err);
 
-/*
- * What the system calls an errno, as strerror() does, whose text another
- * thread may overwrite.
- */
+/* The system's text for an errno: strerror() without a shared buffer. */
 struct system_text {
 	char text[128];
 };
 struct system_text system_text(int number);
 
 /*
- * The exit status that goes with a code, the same for every program: yes,
- * the answer is no, bad usage or input, the environment's fault.
+ * The exit status of a program for a code: success; the answer is no; bad
+ * usage or input; the environment failed; something could not be undone.
  */
 enum kvp_exit {
 	KVP_EXIT_YES, KVP_EXIT_NO, KVP_EXIT_INPUT, KVP_EXIT_ENVIRONMENT,

@@ -1,6 +1,6 @@
 /*
- * Whole files in, whole files out.  A reader of the target sees the old
- * file or the new one, never a part.
+ * Reading and writing whole files.  While a file is being written, a reader
+ * of the target sees the old content or the new, never a part of it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* O_TMPFILE, O_PATH */
@@ -28,14 +28,14 @@ const char *kvp_file_label(const char *path)
 	return strcmp(path, "-") ? path : "<stdin>";
 }
 
-static int io_error(struct kvp_error *err, const char *verb, const char *path)
+static int fail_io(struct kvp_error *err, const char *verb, const char *path)
 {
 	return kvp_error_set(err, KVP_EIO, "%s: cannot %s: %s",
 			     kvp_file_label(path), verb,
 			     system_text(errno).text);
 }
 
-/* Read fd to its end.  The text grows; the file's stated size is a hint. */
+/* Read fd to its end, which works for pipes too. */
 static int read_all(int fd, const char *path, char **text, size_t *len,
 		    struct kvp_error *err)
 {
@@ -51,7 +51,7 @@ static int read_all(int fd, const char *path, char **text, size_t *len,
 			continue;
 		if (got < 0) {
 			free(buf);
-			return io_error(err, "read", path);
+			return fail_io(err, "read", path);
 		}
 		used += (size_t)got;
 		if (!got) {
@@ -88,7 +88,7 @@ int kvp_file_read(const char *path, char **text, size_t *len,
 	*text = NULL;
 	*len = 0;
 	if (fd < 0)
-		return io_error(err, "open", path);
+		return fail_io(err, "open", path);
 	code = read_all(fd, path, text, len, err);
 	if (!standard)
 		close(fd);
@@ -118,7 +118,8 @@ const char *kvp_file_last_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A name is on disk only when its directory is; best effort. */
+/* Write the directory to disk too, or the new name may be lost in a crash.
+   A failure is ignored. */
 static void sync_directory(const struct kvp_file_out *f)
 {
 	int fd = openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -135,9 +136,10 @@ static bool stat_target(const struct kvp_file_out *f, struct stat *st)
 }
 
 /*
- * The mode to create a new file with.  The kernel applies the umask, which
- * nobody can read without setting it for the whole process.  Where there is
- * a target, nobody may read the new file who may not read the old one.
+ * The mode to create a new file with: that of the target, so that the new
+ * file is never readable for more users than the old one.  Without a target
+ * the kernel applies the umask; the library cannot read the umask without
+ * changing it for the whole process.
  */
 static mode_t new_mode(const struct kvp_file_out *f)
 {
@@ -146,65 +148,65 @@ static mode_t new_mode(const struct kvp_file_out *f)
 	return stat_target(f, &st) ? st.st_mode & 0777 : 0666;
 }
 
-/* -1 where the file system or the kernel has no files without a name. */
+/* Create a file without a name; -1 if the file system cannot. */
 static int create_unnamed(const struct kvp_file_out *f)
 {
-	return standard_avoid(openat(f->dir, ".", O_TMPFILE | O_WRONLY |
-				     O_CLOEXEC, new_mode(f)));
+	return standard_move_above(openat(f->dir, ".", O_TMPFILE | O_WRONLY |
+					  O_CLOEXEC, new_mode(f)));
 }
 
-/* Room for a name beside the target, which is never too long. */
-struct beside {
+/* The name of a temporary file in the target's directory. */
+struct temporary {
 	char name[32];
 };
 
-static int choose_name(struct beside *beside)
+static int choose_name(struct temporary *temp)
 {
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -1;
-	snprintf(beside->name, sizeof(beside->name), ".kvplan-%016" PRIx64,
+	snprintf(temp->name, sizeof(temp->name), ".kvplan-%016" PRIx64,
 		 number);
 	return 0;
 }
 
-static int create_named(const struct kvp_file_out *f, struct beside *beside)
+static int create_named(const struct kvp_file_out *f, struct temporary *temp)
 {
 	int fd;
 
 	do {
-		if (choose_name(beside))
+		if (choose_name(temp))
 			return -1;
-		fd = openat(f->dir, beside->name, O_CREAT | O_EXCL |
+		fd = openat(f->dir, temp->name, O_CREAT | O_EXCL |
 			    O_WRONLY | O_CLOEXEC, new_mode(f));
 	} while (fd < 0 && errno == EEXIST);
-	return standard_avoid(fd);
+	return standard_move_above(fd);
 }
 
 /*
- * Give a file without a name that of the target or, since a link replaces
- * nothing, one beside it.  -1 where that cannot be done.
+ * Give a file without a name the target's name.  If the target exists, which
+ * a link cannot replace, give it a temporary name.  -1 if neither works.
  */
 static int link_unnamed(const struct kvp_file_out *f, int fd,
-			struct beside *beside)
+			struct temporary *temp)
 {
 	const char *to = kvp_file_last_name(f->target);
 	char from[40];
 
 	snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
-	*beside->name = '\0';
+	*temp->name = '\0';
 	while (linkat(AT_FDCWD, from, f->dir, to, AT_SYMLINK_FOLLOW)) {
-		if (errno != EEXIST || choose_name(beside))
+		if (errno != EEXIST || choose_name(temp))
 			return -1;
-		to = beside->name;
+		to = temp->name;
 	}
 	return 0;
 }
 
-/* All of the text in a new file, which gets the mode of the target. */
-static int fill(const struct kvp_file_out *f, int fd, const char *text,
-		size_t len)
+/* Write the text to a new file, which gets the mode of the target. */
+static int write_new(const struct kvp_file_out *f, int fd, const char *text,
+		     size_t len)
 {
 	struct stat st;
 
@@ -214,58 +216,59 @@ static int fill(const struct kvp_file_out *f, int fd, const char *text,
 }
 
 /*
- * A new file in the place of the target.  As long as a name lies beside the
- * target, a signal that ends the process leaves it behind: from the link to
- * the rename, or from the beginning where files cannot be without a name.
+ * Replace the target by a new file.  A signal that ends the process while
+ * the new file has a temporary name leaves it behind: that is between the
+ * link and the rename or, if the file system has no files without a name,
+ * from the start.
  */
-static int replace(const struct kvp_file_out *f, bool named, const char *text,
-		   size_t len, struct kvp_error *err)
+static int replace_target(const struct kvp_file_out *f, bool named,
+			  const char *text, size_t len, struct kvp_error *err)
 {
-	struct beside beside = { "" };
+	struct temporary temp = { "" };
 	int fd = named ? -1 : create_unnamed(f), code = KVP_OK;
 
 	if (fd < 0) {
 		named = true;
-		fd = create_named(f, &beside);
+		fd = create_named(f, &temp);
 	}
 	if (fd < 0)
-		return io_error(err, "create a file beside it", f->target);
-	if (fill(f, fd, text, len)) {
-		code = io_error(err, "write", f->target);
+		return fail_io(err, "create a file beside it", f->target);
+	if (write_new(f, fd, text, len)) {
+		code = fail_io(err, "write", f->target);
 	} else if (f->interrupt && *f->interrupt) {
 		code = kvp_error_set(err, KVP_EINTERRUPTED,
 				     "interrupted by signal %d",
 				     (int)*f->interrupt);
-	} else if (!named && link_unnamed(f, fd, &beside)) {
+	} else if (!named && link_unnamed(f, fd, &temp)) {
 		close(fd);
-		return replace(f, true, text, len, err);
-	} else if (*beside.name && renameat(f->dir, beside.name, f->dir,
-					    kvp_file_last_name(f->target))) {
-		code = io_error(err, "replace", f->target);
+		return replace_target(f, true, text, len, err);
+	} else if (*temp.name && renameat(f->dir, temp.name, f->dir,
+					  kvp_file_last_name(f->target))) {
+		code = fail_io(err, "replace", f->target);
 	}
-	if (code && *beside.name)
-		unlinkat(f->dir, beside.name, 0);
+	if (code && *temp.name)
+		unlinkat(f->dir, temp.name, 0);
 	else if (!code)
 		sync_directory(f);
 	close(fd);
 	return code;
 }
 
-/* Opened now, and written in place. */
-static int begin_direct(struct kvp_file_out *f, struct kvp_error *err)
+/* Open the target itself, to be overwritten. */
+static int open_target(struct kvp_file_out *f, struct kvp_error *err)
 {
-	f->fd = standard_avoid(open(f->target, O_WRONLY | O_CLOEXEC));
-	return f->fd < 0 ? io_error(err, "open", f->target) : KVP_OK;
+	f->fd = standard_move_above(open(f->target, O_WRONLY | O_CLOEXEC));
+	return f->fd < 0 ? fail_io(err, "open", f->target) : KVP_OK;
 }
 
-/* Find out whether a file can be made beside the target; none stays. */
-static int begin_beside(struct kvp_file_out *f, struct kvp_error *err)
+/* Check that a file can be created in the target's directory; remove it. */
+static int check_directory(struct kvp_file_out *f, struct kvp_error *err)
 {
 	const char *last = kvp_file_last_name(f->target);
 	char *dir = last > f->target ?
 		    strndup(f->target, (size_t)(last - f->target)) :
 		    strdup(".");
-	struct beside beside;
+	struct temporary temp;
 	int fd = -1, code = KVP_OK;
 
 	if (!dir)
@@ -274,12 +277,12 @@ static int begin_beside(struct kvp_file_out *f, struct kvp_error *err)
 	if (f->dir >= 0)
 		fd = create_unnamed(f);
 	if (f->dir >= 0 && fd < 0) {
-		fd = create_named(f, &beside);
+		fd = create_named(f, &temp);
 		if (fd >= 0)
-			unlinkat(f->dir, beside.name, 0);
+			unlinkat(f->dir, temp.name, 0);
 	}
 	if (fd < 0)
-		code = io_error(err, "create a file beside it", f->target);
+		code = fail_io(err, "create a file beside it", f->target);
 	else
 		close(fd);
 	free(dir);
@@ -287,9 +290,9 @@ static int begin_beside(struct kvp_file_out *f, struct kvp_error *err)
 }
 
 /*
- * The target's path, through links.  *direct where nothing can take its
- * place: it is no regular file, or has no name any more and is reached
- * through a link such as /dev/stdout, which must not be replaced.
+ * Find the target's path, following links.  *direct becomes true if it must
+ * be overwritten and not replaced: it is not a regular file, or it has no
+ * name any more and is reached through a link such as /dev/stdout.
  */
 static int find_target(struct kvp_file_out *f, const char *path, bool *direct,
 		       struct kvp_error *err)
@@ -308,7 +311,7 @@ static int find_target(struct kvp_file_out *f, const char *path, bool *direct,
 	if (f->target)
 		return KVP_OK;
 	return errno == ENOMEM ? kvp_error_nomem(err) :
-				 io_error(err, "write", path);
+				 fail_io(err, "write", path);
 }
 
 int kvp_file_begin(struct kvp_file_out *f, const char *path,
@@ -321,11 +324,11 @@ int kvp_file_begin(struct kvp_file_out *f, const char *path,
 	*f = (struct kvp_file_out){ .dir = -1, .fd = -1 };
 	if (!*path) {
 		errno = ENOENT;
-		return io_error(err, "write", "''");
+		return fail_io(err, "write", "''");
 	}
 	code = find_target(f, path, &direct, err);
 	if (!code)
-		code = direct ? begin_direct(f, err) : begin_beside(f, err);
+		code = direct ? open_target(f, err) : check_directory(f, err);
 	if (code)
 		kvp_file_abandon(f);
 	return code;
@@ -339,14 +342,14 @@ int kvp_file_commit(struct kvp_file_out *f, const char *text, size_t len,
 
 	assert(f->target && (f->fd >= 0 || f->dir >= 0));
 	if (f->fd < 0) {
-		code = replace(f, false, text, len, err);
+		code = replace_target(f, false, text, len, err);
 	} else {
-		/* A file without a name keeps nothing of what it was. */
+		/* A regular file without a name is emptied first. */
 		if ((!fstat(f->fd, &st) && S_ISREG(st.st_mode) &&
 		     ftruncate(f->fd, 0)) || write_all(f->fd, text, len))
-			code = io_error(err, "write", f->target);
+			code = fail_io(err, "write", f->target);
 		if (close(f->fd) && !code)
-			code = io_error(err, "close", f->target);
+			code = fail_io(err, "close", f->target);
 		f->fd = -1;
 	}
 	kvp_file_abandon(f);

@@ -1,5 +1,5 @@
 /*
- * The "format" key, which says what a document is.
+ * The "format" key, which states the kind of a document.
  */
 #ifndef KVPLAN_BASE_FORMAT_H
 #define KVPLAN_BASE_FORMAT_H
@@ -7,10 +7,11 @@
 #include "base/json.h"
 
 /*
- * Which of the known formats the object has.  Asked before any other key is
- * looked at: a plan where something else should be is no "unknown key".
- * *format is the key's place, also where the key is missing.  Errors:
- * KVP_EINPUT for a format that is missing or not known; KVP_ENOMEM.
+ * Find out which of the known formats an object has.  Call this before
+ * reading other keys: if a file of another kind is given, its format should
+ * be reported and not an unknown key.  *format becomes the key's value, for
+ * error messages also if the key is missing.  Errors: KVP_EINPUT for a
+ * format that is missing or not known; KVP_ENOMEM.
  */
 int format_check(const struct json_at *at, const char *const *known,
 		 size_t count, struct json_at *format, size_t *which,

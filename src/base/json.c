@@ -1,7 +1,7 @@
 /*
- * Reading a checked JSON text: objects and arrays are walked where they
- * stand.  Numbers are read from their digits: a double cannot tell
- * 9007199254740990.6 from an integer.
+ * Reading a checked JSON text: objects and arrays are walked in the text
+ * itself.  Numbers are read from their digits, because a double cannot
+ * tell 9007199254740990.6 from an integer.
  */
 #include "base/json.h"
 
@@ -26,8 +26,8 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-static int open_text(struct json_text *in, struct json_at *root,
-		     struct kvp_error *err)
+static int check_text(struct json_text *in, struct json_at *root,
+		      struct kvp_error *err)
 {
 	int code = json_scan(in, err);
 
@@ -41,7 +41,7 @@ int json_open(struct json_text *in, struct json_at *root, const char *source,
 	      const char *text, size_t len, struct kvp_error *err)
 {
 	*in = (struct json_text){ source, text, text + len, false };
-	return open_text(in, root, err);
+	return check_text(in, root, err);
 }
 
 int json_open_lenient(struct json_text *in, struct json_at *root,
@@ -49,11 +49,11 @@ int json_open_lenient(struct json_text *in, struct json_at *root,
 		      struct kvp_error *err)
 {
 	*in = (struct json_text){ source, text, text + len, true };
-	return open_text(in, root, err);
+	return check_text(in, root, err);
 }
 
-/* The pointer of a place, written from its root down. */
-static size_t pointer_text(const struct json_at *at, char *text, size_t size)
+/* Write a value's JSON pointer.  Returns its length, also if it was cut. */
+static size_t write_pointer(const struct json_at *at, char *text, size_t size)
 {
 	size_t used;
 	int len;
@@ -61,7 +61,7 @@ static size_t pointer_text(const struct json_at *at, char *text, size_t size)
 	if (!at->up)
 		return 0;
 	assert(at->up->in == at->in);
-	used = pointer_text(at->up, text, size);
+	used = write_pointer(at->up, text, size);
 	if (used >= size)
 		return used;
 	if (at->key)
@@ -71,19 +71,19 @@ static size_t pointer_text(const struct json_at *at, char *text, size_t size)
 	return used + (size_t)len;
 }
 
-static void fail(const struct json_at *at, const char *below,
-		 struct kvp_error *err, int code, const char *format,
-		 va_list args)
+static void set_error(const struct json_at *at, const char *below,
+		      struct kvp_error *err, int code, const char *format,
+		      va_list args)
 {
-	char place[256] = "";
+	char pointer[256] = "";
 	char text[KVP_ERROR_MAX];
-	size_t used = pointer_text(at, place, sizeof(place));
+	size_t used = write_pointer(at, pointer, sizeof(pointer));
 
-	if (used < sizeof(place))
-		snprintf(place + used, sizeof(place) - used, "%s", below);
+	if (used < sizeof(pointer))
+		snprintf(pointer + used, sizeof(pointer) - used, "%s", below);
 	kvp_error_format(text, sizeof(text), format, args);
 	kvp_error_set(err, code, "%s: %s: %s", at->in->source,
-		      *place ? place : "/", text);
+		      *pointer ? pointer : "/", text);
 }
 
 int json_fail(const struct json_at *at, struct kvp_error *err, int code,
@@ -92,7 +92,7 @@ int json_fail(const struct json_at *at, struct kvp_error *err, int code,
 	va_list args;
 
 	va_start(args, format);
-	fail(at, "", err, code, format, args);
+	set_error(at, "", err, code, format, args);
 	va_end(args);
 	return code;
 }
@@ -103,7 +103,7 @@ int json_fail_below(const struct json_at *at, const char *below,
 	va_list args;
 
 	va_start(args, format);
-	fail(at, below, err, code, format, args);
+	set_error(at, below, err, code, format, args);
 	va_end(args);
 	return code;
 }
@@ -151,8 +151,8 @@ static const char *skip_string(const char *p)
 }
 
 /*
- * Past a value and the blanks behind it.  The text is known to be good, so
- * only strings and brackets need to be told apart.
+ * Skip a value and the blanks after it.  The text is valid JSON, so this
+ * needs to recognize only strings and brackets.
  */
 static const char *skip_value(const char *p, const char *end)
 {
@@ -188,8 +188,8 @@ static const char *skip_value(const char *p, const char *end)
 	return p;
 }
 
-/* Decode the string at p; NULL when there is no memory. */
-static char *decode(const char *p, const char *end)
+/* Decode the string at p; NULL if there is no memory. */
+static char *decode_string(const char *p, const char *end)
 {
 	const char *past = skip_string(p);
 
@@ -198,9 +198,9 @@ static char *decode(const char *p, const char *end)
 	return json_string_decode(p, past);
 }
 
-/* Does the key at p (its opening quote) spell `name`? */
-static int key_is(const char *p, const char *end, const char *name, bool *is,
-		  struct kvp_error *err)
+/* *is becomes whether the key at p (its opening quote) is `name`. */
+static int compare_key(const char *p, const char *end, const char *name,
+		       bool *is, struct kvp_error *err)
 {
 	size_t len = strlen(name);
 	const char *past = skip_string(p);
@@ -211,7 +211,7 @@ static int key_is(const char *p, const char *end, const char *name, bool *is,
 		      !memcmp(p + 1, name, len);
 		return KVP_OK;
 	}
-	key = decode(p, end);
+	key = decode_string(p, end);
 	if (!key)
 		return kvp_error_nomem(err);
 	*is = !strcmp(key, name);
@@ -219,8 +219,8 @@ static int key_is(const char *p, const char *end, const char *name, bool *is,
 	return KVP_OK;
 }
 
-/* A key as it stands in a JSON pointer (RFC 6901), cut to 60 bytes. */
-static void pointer_token(char *to, const char *key, size_t len)
+/* Write a key as part of a JSON pointer (RFC 6901), cut to 60 bytes. */
+static void write_pointer_key(char *to, const char *key, size_t len)
 {
 	size_t i;
 
@@ -232,16 +232,16 @@ static void pointer_token(char *to, const char *key, size_t len)
 	*to = '\0';
 }
 
-static int unknown_key(const struct json_at *at, const char *p,
-		       const struct json_field *fields, size_t count,
-		       struct kvp_error *err)
+static int fail_unknown_key(const struct json_at *at, const char *p,
+			    const struct json_field *fields, size_t count,
+			    struct kvp_error *err)
 {
 	char known[512], shown[128];
 	struct text_list list;
 	struct json_at member = *at;
 	size_t i;
 
-	pointer_token(shown, p + 1, (size_t)(skip_string(p) - p) - 2);
+	write_pointer_key(shown, p + 1, (size_t)(skip_string(p) - p) - 2);
 	text_list_begin(&list, known, sizeof(known), ", ");
 	for (i = 0; i < count; i++)
 		text_list_add(&list, 1, "%s", fields[i].name);
@@ -261,7 +261,7 @@ static int find_field(const struct json_at *at, const char *p,
 	int code;
 
 	for (i = 0; i < count; i++) {
-		code = key_is(p, at->in->end, fields[i].name, &is, err);
+		code = compare_key(p, at->in->end, fields[i].name, &is, err);
 		if (code)
 			return code;
 		if (is) {
@@ -269,7 +269,7 @@ static int find_field(const struct json_at *at, const char *p,
 			return KVP_OK;
 		}
 	}
-	return unknown_key(at, p, fields, count, err);
+	return fail_unknown_key(at, p, fields, count, err);
 }
 
 int json_object(const struct json_at *at, const struct json_field *fields,
@@ -285,12 +285,13 @@ int json_object(const struct json_at *at, const struct json_field *fields,
 		values[i] = (struct json_at){ .in = at->in, .up = at,
 					      .key = fields[i].name };
 	for (p = skip_blanks(at->p + 1); *p != '}'; guess = i + 1) {
-		/* Keys mostly stand in the table's order: begin there. */
+		/* Keys are mostly in the table's order: try the next one. */
 		bool is = false;
 
 		i = guess;
 		if (guess < count) {
-			code = key_is(p, at->in->end, fields[i].name, &is, err);
+			code = compare_key(p, at->in->end, fields[i].name,
+					   &is, err);
 			if (code)
 				return code;
 		}
@@ -300,7 +301,7 @@ int json_object(const struct json_at *at, const struct json_field *fields,
 			return code;
 		if (values[i].p)
 			return json_fail(&values[i], err, KVP_EINPUT,
-				"given twice; one of them must go");
+				"given twice; remove one");
 		p = skip_blanks(skip_blanks(skip_string(p)) + 1);
 		values[i].p = p;
 		p = skip_value(p, at->in->end);
@@ -315,8 +316,8 @@ int json_object(const struct json_at *at, const struct json_field *fields,
 }
 
 /*
- * The first member of that name at or after *p, which moves past it; *p is
- * on the closing brace where there is none.
+ * Find the first member with this name at or after *p, and move *p past it;
+ * if there is none, to the closing brace.
  */
 static int next_member(const struct json_at *at, const char *name,
 		       const char **p, struct json_at *value,
@@ -326,7 +327,7 @@ static int next_member(const struct json_at *at, const char *name,
 	int code = KVP_OK;
 
 	while (**p != '}' && !is && !code) {
-		code = key_is(*p, at->in->end, name, &is, err);
+		code = compare_key(*p, at->in->end, name, &is, err);
 		*p = skip_blanks(skip_blanks(skip_string(*p)) + 1);
 		if (is)
 			value->p = *p;
@@ -358,8 +359,8 @@ int json_member(const struct json_at *at, const char *name,
 	return first_member(at, name, &p, value, err);
 }
 
-int json_only_member(const struct json_at *at, const char *name,
-		     struct json_at *value, struct kvp_error *err)
+int json_unique_member(const struct json_at *at, const char *name,
+		       struct json_at *value, struct kvp_error *err)
 {
 	struct json_at again;
 	const char *p;
@@ -370,7 +371,7 @@ int json_only_member(const struct json_at *at, const char *name,
 		code = next_member(at, name, &p, &again, err);
 	if (!code && again.p != value->p)
 		code = json_fail(value, err, KVP_EINPUT,
-				 "given twice; one of them must go");
+				 "given twice; remove one");
 	return code;
 }
 
@@ -395,7 +396,7 @@ int json_members_next(struct json_members *walk, struct json_at *member,
 				    .key = walk->name };
 	if (*walk->p == '}')
 		return KVP_OK;
-	name = decode(walk->p, at->in->end);
+	name = decode_string(walk->p, at->in->end);
 	if (!name)
 		return kvp_error_nomem(err);
 	snprintf(walk->name, sizeof(walk->name), "%s", name);
@@ -467,12 +468,13 @@ int json_text(const struct json_at *at, char **out, struct kvp_error *err)
 
 	if (code)
 		return code;
-	*out = decode(at->p, at->in->end);
+	*out = decode_string(at->p, at->in->end);
 	return *out ? KVP_OK : kvp_error_nomem(err);
 }
 
-/* Characters of valid UTF-8 text; *printable where none is a control. */
-static size_t characters(const char *text, bool *printable)
+/* The number of characters of a valid UTF-8 text; *printable becomes whether
+   none of them is a control character. */
+static size_t count_characters(const char *text, bool *printable)
 {
 	size_t left = strlen(text), len, count = 0;
 
@@ -495,7 +497,7 @@ int json_string(const struct json_at *at, size_t most, char **out,
 
 	if (code)
 		return code;
-	count = characters(text, &printable);
+	count = count_characters(text, &printable);
 	if (!count || count > most)
 		code = json_fail(at, err, KVP_EINPUT,
 			"has %zu characters, must have 1 to %zu", count, most);

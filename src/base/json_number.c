@@ -1,7 +1,6 @@
 /*
- * Whole numbers, exactly: a number counts as an integer when its decimal
- * digits say so ("2.0", "1e3"), however it is written, and is refused when
- * they do not, however small the fraction.
+ * Reading whole numbers exactly.  "2.0" and "1e3" are whole numbers; a
+ * number with a fraction is refused, however small the fraction is.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -10,14 +9,15 @@
 #include "base/bytes.h"
 #include "base/json.h"
 
+/* The number mantissa * 10^scale. */
 struct digits {
 	uint64_t mantissa;	/* without trailing zeros */
-	int64_t scale;		/* times ten to this power */
+	int64_t scale;
 	bool negative;
-	bool big;		/* the mantissa passed 2^53 - 1 */
+	bool big;		/* the mantissa is above 2^53 - 1 */
 };
 
-/* Append a digit; zeros wait in scale until a digit follows them. */
+/* Append a digit.  Zeros are only counted until another digit follows. */
 static void add_digit(struct digits *d, int64_t *zeros, unsigned digit)
 {
 	if (!digit) {
@@ -34,7 +34,7 @@ static void add_digit(struct digits *d, int64_t *zeros, unsigned digit)
 	d->big = d->big || d->mantissa > JSON_NUMBER_MAX;
 }
 
-static int64_t exponent(const char *p, const char *end)
+static int64_t read_exponent(const char *p, const char *end)
 {
 	bool negative = false;
 	int64_t value = 0;
@@ -68,30 +68,30 @@ static struct digits read_digits(const char *p, const char *end)
 	}
 	d.scale = zeros - fraction;
 	if (p < end && (*p == 'e' || *p == 'E'))
-		d.scale += exponent(p + 1, end);
+		d.scale += read_exponent(p + 1, end);
 	return d;
 }
 
-static bool is_of_number(const struct json_at *at, size_t i)
+static bool is_token_at(const struct json_at *at, size_t i)
 {
 	return at->p + i < at->in->end && json_is_token(at->p[i]);
 }
 
-/* The number as it stands in the text; "..." ends one that is cut to fit. */
-static const char *token(const struct json_at *at, char *text, size_t size)
+/* Copy the number from the text; one that does not fit ends in "...". */
+static const char *copy_token(const struct json_at *at, char *text, size_t size)
 {
 	size_t i;
 
 	assert(size > 3);
-	for (i = 0; i + 1 < size && is_of_number(at, i); i++)
+	for (i = 0; i + 1 < size && is_token_at(at, i); i++)
 		text[i] = at->p[i];
 	text[i] = '\0';
-	if (is_of_number(at, i))
+	if (is_token_at(at, i))
 		memcpy(text + i - 3, "...", 3);
 	return text;
 }
 
-/* NaN, Infinity, -Infinity, which only lenient texts hold. */
+/* Whether this is NaN, Infinity or -Infinity, in a lenient text. */
 static bool is_word(const struct json_at *at)
 {
 	const char *p = at->p + (*at->p == '-');
@@ -99,8 +99,8 @@ static bool is_word(const struct json_at *at)
 	return at->in->lenient && p < at->in->end && (*p == 'N' || *p == 'I');
 }
 
-static int whole(const struct json_at *at, uint64_t *out,
-		 struct kvp_error *err)
+static int read_whole(const struct json_at *at, uint64_t *out,
+		      struct kvp_error *err)
 {
 	struct digits d = read_digits(at->p, at->in->end);
 	char text[40];
@@ -108,15 +108,15 @@ static int whole(const struct json_at *at, uint64_t *out,
 	if (is_word(at))
 		return json_fail(at, err, KVP_EINPUT,
 			"is %s, must be a whole number",
-			token(at, text, sizeof(text)));
+			copy_token(at, text, sizeof(text)));
 	if (d.mantissa && d.negative)
 		return json_fail(at, err, KVP_EINPUT,
 			"is %s, must not be negative",
-			token(at, text, sizeof(text)));
+			copy_token(at, text, sizeof(text)));
 	if (d.mantissa && d.scale < 0)
 		return json_fail(at, err, KVP_EINPUT,
 			"is %s, must be a whole number",
-			token(at, text, sizeof(text)));
+			copy_token(at, text, sizeof(text)));
 	assert(!d.mantissa || d.big || d.scale >= 0);
 	for (; d.mantissa && d.scale && !d.big; d.scale--) {
 		d.mantissa *= 10;
@@ -125,13 +125,13 @@ static int whole(const struct json_at *at, uint64_t *out,
 	if (d.big)
 		return json_fail(at, err, KVP_EINPUT,
 			"is %s, must be at most 9007199254740991 (2^53 - 1)",
-			token(at, text, sizeof(text)));
+			copy_token(at, text, sizeof(text)));
 	*out = d.mantissa;
 	return KVP_OK;
 }
 
-static int in_range(const struct json_at *at, uint64_t low, uint64_t high,
-		    uint64_t value, uint64_t *out, struct kvp_error *err)
+static int check_range(const struct json_at *at, uint64_t low, uint64_t high,
+		       uint64_t value, uint64_t *out, struct kvp_error *err)
 {
 	assert(low <= high);
 	if (value < low)
@@ -154,18 +154,18 @@ int json_u64(const struct json_at *at, uint64_t low, uint64_t high,
 
 	if (json_type(at) != JSON_NUMBER)
 		return json_expect(at, JSON_NUMBER, "a whole number", err);
-	code = whole(at, &value, err);
-	return code ? code : in_range(at, low, high, value, out, err);
+	code = read_whole(at, &value, err);
+	return code ? code : check_range(at, low, high, value, out, err);
 }
 
-static int bad_bytes(const struct json_at *at, struct kvp_error *err)
+static int fail_bytes(const struct json_at *at, struct kvp_error *err)
 {
 	return json_fail(at, err, KVP_EINPUT, "must be a whole number of "
 		"bytes or text such as \"2 MiB\" (B, KiB, MiB, GiB, TiB)");
 }
 
-static int text_bytes(const struct json_at *at, const char *text, uint64_t low,
-		      uint64_t *out, struct kvp_error *err)
+static int parse_text_bytes(const struct json_at *at, const char *text,
+			    uint64_t low, uint64_t *out, struct kvp_error *err)
 {
 	uint64_t value = 0;
 	int code = bytes_parse(text, &value);
@@ -173,8 +173,8 @@ static int text_bytes(const struct json_at *at, const char *text, uint64_t low,
 	if (code == KVP_ELIMIT)
 		return json_fail(at, err, KVP_EINPUT, "is more than "
 			"9007199254740991 bytes (2^53 - 1)");
-	return code ? bad_bytes(at, err) :
-		      in_range(at, low, JSON_NUMBER_MAX, value, out, err);
+	return code ? fail_bytes(at, err) :
+		      check_range(at, low, JSON_NUMBER_MAX, value, out, err);
 }
 
 int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
@@ -186,11 +186,11 @@ int json_bytes(const struct json_at *at, uint64_t low, uint64_t *out,
 	if (json_type(at) == JSON_NUMBER)
 		return json_u64(at, low, JSON_NUMBER_MAX, out, err);
 	if (json_type(at) != JSON_STRING)
-		return bad_bytes(at, err);
+		return fail_bytes(at, err);
 	code = json_text(at, &text, err);
 	if (code)
 		return code;
-	code = text_bytes(at, text, low, out, err);
+	code = parse_text_bytes(at, text, low, out, err);
 	free(text);
 	return code;
 }

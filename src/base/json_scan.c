@@ -1,6 +1,5 @@
 /*
- * The grammar of JSON (RFC 8259), checked to the letter before anything is
- * read.
+ * Checking a text against the grammar of JSON (RFC 8259).
  */
 #include <assert.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-/* A constant as text. */
+/* The value of a constant as a string literal. */
 #define TEXT(name) TEXT_OF(name)
 #define TEXT_OF(value) #value
 
@@ -18,8 +17,8 @@ struct scan {
 	struct kvp_error *err;
 };
 
-/* Lines and columns are counted only when there is something to report. */
-static int broken(const struct scan *s, const char *at, const char *what)
+/* Report an error.  Lines and columns are counted only here. */
+static int fail_syntax(const struct scan *s, const char *at, const char *what)
 {
 	unsigned long line = 1, column = 1;
 	const char *p;
@@ -57,7 +56,7 @@ static bool is_digit(const struct scan *s)
 static int scan_digits(struct scan *s, const char *what)
 {
 	if (!is_digit(s))
-		return broken(s, s->p, what);
+		return fail_syntax(s, s->p, what);
 	while (is_digit(s))
 		s->p++;
 	return KVP_OK;
@@ -72,7 +71,7 @@ static int scan_number(struct scan *s)
 	if (!at_end(s) && *s->p == '0') {
 		s->p++;
 		if (is_digit(s))
-			return broken(s, s->p,
+			return fail_syntax(s, s->p,
 				"a number may not begin with 0; remove the 0");
 	} else {
 		code = scan_digits(s, "a digit must follow the sign");
@@ -94,8 +93,8 @@ static int scan_number(struct scan *s)
 	return KVP_OK;
 }
 
-/* Four hexadecimal digits at s->p as a number, or -1. */
-static long hex4(const struct scan *s)
+/* The value of the four hexadecimal digits at s->p; -1 if there are none. */
+static long read_hex4(const struct scan *s)
 {
 	long value = 0;
 	int i;
@@ -115,27 +114,29 @@ static long hex4(const struct scan *s)
 	return value;
 }
 
-/* After "\u": one code unit, or a surrogate pair. */
+/* Scan what follows "\u": one code unit, or a surrogate pair. */
 static int scan_unicode(struct scan *s, const char *start)
 {
-	long unit = hex4(s);
+	long unit = read_hex4(s);
 
 	if (unit < 0)
-		return broken(s, start, "\\u needs four hexadecimal digits");
+		return fail_syntax(s, start,
+				   "\\u needs four hexadecimal digits");
 	if (!unit)
-		return broken(s, start, "\\u0000 may not stand in a string");
+		return fail_syntax(s, start,
+				   "\\u0000 may not stand in a string");
 	s->p += 4;
 	if (unit >= 0xd800 && unit <= 0xdbff) {
 		if (s->in->end - s->p < 6 || s->p[0] != '\\' ||
 		    s->p[1] != 'u')
-			return broken(s, start, "half a surrogate pair");
+			return fail_syntax(s, start, "half a surrogate pair");
 		s->p += 2;
-		unit = hex4(s);
+		unit = read_hex4(s);
 		if (unit < 0xdc00 || unit > 0xdfff)
-			return broken(s, start, "half a surrogate pair");
+			return fail_syntax(s, start, "half a surrogate pair");
 		s->p += 4;
 	} else if (unit >= 0xdc00 && unit <= 0xdfff) {
-		return broken(s, start, "half a surrogate pair");
+		return fail_syntax(s, start, "half a surrogate pair");
 	}
 	return KVP_OK;
 }
@@ -145,13 +146,13 @@ static int scan_escape(struct scan *s)
 	const char *start = s->p++;
 
 	if (at_end(s))
-		return broken(s, s->p, "the text ends inside a string");
+		return fail_syntax(s, s->p, "the text ends inside a string");
 	if (*s->p == 'u') {
 		s->p++;
 		return scan_unicode(s, start);
 	}
 	if (!*s->p || !strchr("\"\\/bfnrt", *s->p))
-		return broken(s, start, "unknown escape in a string");
+		return fail_syntax(s, start, "unknown escape in a string");
 	s->p++;
 	return KVP_OK;
 }
@@ -164,7 +165,7 @@ static int scan_string(struct scan *s)
 	assert(*s->p == '"');
 	for (s->p++; !at_end(s) && *s->p != '"';) {
 		if ((unsigned char)*s->p < 0x20)
-			return broken(s, s->p,
+			return fail_syntax(s, s->p,
 				"control character in a string; escape it");
 		if (*s->p == '\\') {
 			code = scan_escape(s);
@@ -174,18 +175,18 @@ static int scan_string(struct scan *s)
 		}
 		len = utf8_length(s->p, (size_t)(s->in->end - s->p));
 		if (!len)
-			return broken(s, s->p, "not UTF-8");
+			return fail_syntax(s, s->p, "not UTF-8");
 		s->p += len;
 	}
 	if (at_end(s))
-		return broken(s, s->p, "the text ends inside a string");
+		return fail_syntax(s, s->p, "the text ends inside a string");
 	s->p++;
 	return KVP_OK;
 }
 
 static int scan_word(struct scan *s)
 {
-	/* The last three are Python's, no JSON. */
+	/* The last three are written by Python and are not JSON. */
 	static const char *const words[] = {
 		"true", "false", "null", "NaN", "Infinity", "-Infinity",
 	};
@@ -200,14 +201,14 @@ static int scan_word(struct scan *s)
 		}
 	}
 	if (*s->p == '\0')
-		return broken(s, s->p, "NUL byte; a text file has none");
+		return fail_syntax(s, s->p, "NUL byte; a text file has none");
 	if (s->in->end - s->p >= 3 && !memcmp(s->p, "\xef\xbb\xbf", 3))
-		return broken(s, s->p,
-			      "byte-order mark; save the file without it");
-	return broken(s, s->p, "expected a value");
+		return fail_syntax(s, s->p,
+				   "byte-order mark; save the file without it");
+	return fail_syntax(s, s->p, "expected a value");
 }
 
-/* On the sign of "-Infinity", where that is taken. */
+/* Whether s->p is at "-Infinity" and the text is lenient. */
 static bool is_word(const struct scan *s)
 {
 	return s->in->lenient && s->in->end - s->p > 1 && s->p[1] == 'I';
@@ -220,20 +221,20 @@ static int scan_key(struct scan *s)
 	int code;
 
 	if (at_end(s) || *s->p != '"')
-		return broken(s, s->p, at_end(s) ?
-			      "the text ends inside an object" :
-			      "expected a key in double quotes");
+		return fail_syntax(s, s->p, at_end(s) ?
+				   "the text ends inside an object" :
+				   "expected a key in double quotes");
 	code = scan_string(s);
 	if (code)
 		return code;
 	skip_blanks(s);
 	if (at_end(s) || *s->p != ':')
-		return broken(s, s->p, "expected ':' after the key");
+		return fail_syntax(s, s->p, "expected ':' after the key");
 	s->p++;
 	return KVP_OK;
 }
 
-/* An object (close '}') or an array (close ']'); s->p is on its opening. */
+/* Scan an object (close is '}') or array (']') from its opening bracket. */
 static int scan_container(struct scan *s, char close, int depth)
 {
 	bool object = close == '}', comma = false;
@@ -241,8 +242,8 @@ static int scan_container(struct scan *s, char close, int depth)
 
 	assert(depth >= 0 && depth <= JSON_DEPTH_MAX);
 	if (depth == JSON_DEPTH_MAX)
-		return broken(s, s->p, "nested deeper than "
-			      TEXT(JSON_DEPTH_MAX));
+		return fail_syntax(s, s->p, "nested deeper than "
+				   TEXT(JSON_DEPTH_MAX));
 	s->p++;
 	skip_blanks(s);
 	if (!at_end(s) && *s->p == close) {
@@ -252,8 +253,8 @@ static int scan_container(struct scan *s, char close, int depth)
 	for (;;) {
 		skip_blanks(s);
 		if (comma && !at_end(s) && *s->p == close)
-			return broken(s, s->p, "nothing follows the comma; "
-				      "remove it");
+			return fail_syntax(s, s->p,
+				"nothing follows the comma; remove it");
 		code = object ? scan_key(s) : KVP_OK;
 		if (!code)
 			code = scan_value(s, depth + 1);
@@ -261,15 +262,15 @@ static int scan_container(struct scan *s, char close, int depth)
 			return code;
 		skip_blanks(s);
 		if (at_end(s))
-			return broken(s, s->p, object ?
-				      "the text ends inside an object" :
-				      "the text ends inside an array");
+			return fail_syntax(s, s->p, object ?
+					   "the text ends inside an object" :
+					   "the text ends inside an array");
 		if (*s->p == close)
 			break;
 		if (*s->p != ',')
-			return broken(s, s->p, object ?
-				      "expected ',' or '}'" :
-				      "expected ',' or ']'");
+			return fail_syntax(s, s->p, object ?
+					   "expected ',' or '}'" :
+					   "expected ',' or ']'");
 		s->p++;
 		comma = true;
 	}
@@ -281,8 +282,8 @@ static int scan_value(struct scan *s, int depth)
 {
 	skip_blanks(s);
 	if (at_end(s))
-		return broken(s, s->p, s->p == s->in->text ? "empty text" :
-			      "the text ends where a value should be");
+		return fail_syntax(s, s->p, s->p == s->in->text ? "empty text" :
+				   "the text ends where a value should be");
 	switch (*s->p) {
 	case '{':
 		return scan_container(s, '}', depth);
@@ -306,7 +307,8 @@ int json_scan(const struct json_text *in, struct kvp_error *err)
 		return code;
 	skip_blanks(&s);
 	if (!at_end(&s))
-		return broken(&s, s.p, *s.p ? "text after the end of the value"
-			      : "NUL byte after the end of the value");
+		return fail_syntax(&s, s.p, *s.p ?
+				   "text after the end of the value" :
+				   "NUL byte after the end of the value");
 	return KVP_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * Strings of a checked JSON text: what their escapes stand for.
+ * Decoding the strings of a checked JSON text.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 
-/* Four hexadecimal digits, which json_open() found there. */
-static unsigned long hex4(const char *p)
+/* The value of four hexadecimal digits, which json_scan() has checked. */
+static unsigned long read_hex4(const char *p)
 {
 	unsigned long value = 0;
 	int i;
@@ -40,8 +40,8 @@ static char *put_utf8(char *to, unsigned long c)
 	return to;
 }
 
-/* The character of the escape at *p, a pair of surrogates in one. */
-static unsigned long unescape(const char **p)
+/* Decode the escape, or the pair of surrogates, at *p and move past it. */
+static unsigned long read_escape(const char **p)
 {
 	static const char letters[] = "bfnrt", stand_for[] = "\b\f\n\r\t";
 	const char *letter = strchr(letters, (*p)[1]);
@@ -51,12 +51,12 @@ static unsigned long unescape(const char **p)
 		*p += 2;
 		return letter ? (unsigned long)stand_for[letter - letters] : c;
 	}
-	c = hex4(*p + 2);
+	c = read_hex4(*p + 2);
 	*p += 6;
 	if (c < 0xd800 || c > 0xdfff)
 		return c;
 	assert(c < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u');
-	c = 0x10000 + (c - 0xd800) * 0x400 + (hex4(*p + 2) - 0xdc00);
+	c = 0x10000 + (c - 0xd800) * 0x400 + (read_hex4(*p + 2) - 0xdc00);
 	*p += 6;
 	return c;
 }
@@ -70,7 +70,7 @@ char *json_string_decode(const char *p, const char *past)
 		return NULL;
 	for (p++; p < past - 1;) {
 		if (*p == '\\')
-			to = put_utf8(to, unescape(&p));
+			to = put_utf8(to, read_escape(&p));
 		else
 			*to++ = *p++;
 	}

@@ -1,5 +1,5 @@
 /*
- * Standard descriptors that are closed.
+ * Keeping descriptors 0, 1 and 2 for standard input, output and error.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* O_PATH */
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 /*
- * O_PATH gives a descriptor that can neither be read nor written.  Unlike
- * /dev/null, whatever opens it again by /dev/stdout fails as well.  The
- * lowest free number is taken, so the three are opened in order.
+ * A descriptor opened with O_PATH can be neither read nor written.  Opening
+ * it again as /dev/stdout fails too, which it would not with /dev/null.
+ * open() returns the lowest free number, so the three are opened in order.
  */
-bool standard_open(void)
+bool standard_open_missing(void)
 {
 	int fd;
 
@@ -26,7 +26,7 @@ bool standard_open(void)
 	return true;
 }
 
-int standard_avoid(int fd)
+int standard_move_above(int fd)
 {
 	int other, saved;
 

@@ -1,6 +1,5 @@
 /*
- * A growing text that remembers a failed allocation instead of reporting it
- * at every call.
+ * A growing text.  See strbuf.h.
  */
 #include "base/strbuf.h"
 

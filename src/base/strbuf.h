@@ -1,6 +1,6 @@
 /*
- * A growing text.  A failed allocation is remembered in `failed`, further
- * calls do nothing, so that writers check once at the end.
+ * A growing text.  After a failed allocation `failed` is true and further
+ * calls do nothing, so callers check once, in strbuf_detach().
  */
 #ifndef KVPLAN_BASE_STRBUF_H
 #define KVPLAN_BASE_STRBUF_H
@@ -18,7 +18,8 @@ struct strbuf {
 	bool failed;
 };
 
-/* Room for `more` bytes and the terminating zero; false: no memory. */
+/* Make room for `more` bytes and the terminating zero.  Returns false if
+   there is no memory. */
 bool strbuf_grow(struct strbuf *b, size_t more);
 static inline bool strbuf_reserve(struct strbuf *b, size_t more)
 {
@@ -26,8 +27,9 @@ static inline bool strbuf_reserve(struct strbuf *b, size_t more)
 }
 
 /*
- * Where `most` more bytes can be written, then counted by strbuf_used().
- * NULL where there is no memory.
+ * Return where up to `most` more bytes can be written; then call
+ * strbuf_used() with the end of what was written.  NULL if there is no
+ * memory.
  */
 static inline char *strbuf_room(struct strbuf *b, size_t most)
 {
@@ -45,12 +47,12 @@ void strbuf_add(struct strbuf *b, const char *text, size_t len);
 void strbuf_str(struct strbuf *b, const char *text);
 void strbuf_printf(struct strbuf *b, const char *format, ...) KVP_PRINTF(2, 3);
 
-/* A text from outside, control characters and broken UTF-8 as '?'. */
+/* A text from outside, with '?' for control characters and invalid UTF-8. */
 void strbuf_line(struct strbuf *b, const char *text);
 
 /*
- * Move the text out; free() it.  On failure *text is NULL and the buffer is
- * empty all the same.  Errors: KVP_ENOMEM.
+ * Move the text to the caller, who frees it with free().  The buffer is
+ * empty afterwards.  On failure *text is NULL.  Errors: KVP_ENOMEM.
  */
 int strbuf_detach(struct strbuf *b, char **text, size_t *len,
 		  struct kvp_error *err);

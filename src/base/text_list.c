@@ -1,5 +1,5 @@
 /*
- * A list in a message: never longer than its room, never cut unseen.
+ * A list in a message.  See text_list.h.
  */
 #include "base/text_list.h"
 
@@ -22,8 +22,9 @@ void text_list_begin(struct text_list *list, char *text, size_t size,
 	*text = '\0';
 }
 
-/* Write separator and item; answers whether there was room for both. */
-static bool append(struct text_list *list, const char *format, va_list args)
+/* Write separator and item; returns whether there was room for both. */
+static bool append_item(struct text_list *list, const char *format,
+			va_list args)
 {
 	size_t end = list->size - END_ROOM, used = list->used;
 
@@ -47,7 +48,7 @@ void text_list_add(struct text_list *list, uint64_t count, const char *format,
 
 	assert(count);
 	va_start(args, format);
-	if (list->more || !append(list, format, args)) {
+	if (list->more || !append_item(list, format, args)) {
 		list->text[list->used] = '\0';
 		list->more += count;
 	}

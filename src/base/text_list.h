@@ -1,6 +1,6 @@
 /*
- * A list in a message, where the room is limited: the items that fit, and
- * then how many more there are.  Nobody may take a part for the whole.
+ * A list of items in a message of limited length: the items that fit, then
+ * the number of those left out.
  */
 #ifndef KVPLAN_BASE_TEXT_LIST_H
 #define KVPLAN_BASE_TEXT_LIST_H
@@ -15,28 +15,28 @@ struct text_list {
 	char *text;
 	size_t size;
 	size_t used;
-	uint64_t more;		/* things left out, since room ran out */
+	uint64_t more;		/* things left out */
 	const char *separator;
 };
 
-/* The least room of a list. */
+/* The least bytes that a list needs. */
 #define TEXT_LIST_ROOM 64
 
 /*
- * An empty list in text[size], size >= TEXT_LIST_ROOM.  The text is complete
- * after text_list_end() and an empty text where nothing was added.
+ * Begin a list in text[size], size >= TEXT_LIST_ROOM.  The text is complete
+ * after text_list_end(); without items it is "".
  */
 void text_list_begin(struct text_list *list, char *text, size_t size,
 		     const char *separator);
 
 /*
- * Add an item that stands for `count` things.  From the first item on that
- * does not fit, things are counted only.
+ * Add an item that stands for `count` things.  After the first item that
+ * does not fit, all items are left out and their things are counted.
  */
 void text_list_add(struct text_list *list, uint64_t count, const char *format,
 		   ...) KVP_PRINTF(3, 4);
 
-/* Where things were left out, end in " and N more". */
+/* End the list; if things were left out, with " and N more". */
 void text_list_end(struct text_list *list);
 
 #endif

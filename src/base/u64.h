@@ -1,6 +1,7 @@
 /*
- * Checked 64-bit arithmetic.  Each function answers whether the result
- * fits; on false *out is untouched.  And a number's digits.
+ * Checked 64-bit arithmetic.  A function that returns bool returns whether
+ * the result fits into 64 bits; if not, *out is untouched.  Also a number's
+ * decimal digits.
  */
 #ifndef KVPLAN_BASE_U64_H
 #define KVPLAN_BASE_U64_H
@@ -19,7 +20,7 @@ static inline bool u64_add(uint64_t a, uint64_t b, uint64_t *out)
 	return true;
 }
 
-/* The sum, or UINT64_MAX where it does not fit: for comparing with a limit. */
+/* The sum, or UINT64_MAX if it does not fit; to compare with a limit. */
 static inline uint64_t u64_add_capped(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

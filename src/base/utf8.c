@@ -1,6 +1,5 @@
 /*
- * UTF-8: well-formed sequences, control characters, and making a text that
- * came from outside fit for one line of a terminal.
+ * UTF-8 (RFC 3629).  See utf8.h.
  */
 #include "base/utf8.h"
 
@@ -30,8 +29,8 @@ bool utf8_is_control(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 
-	/* U+200B..200F, 2028..202E and 2060..206F: marks of direction, line
-	   ends and invisible ones, which make a line read as another. */
+	/* U+200B..200F, 2028..202E and 2060..206F: direction marks, line
+	   ends and invisible characters, which can disguise a line. */
 	if (p[0] == 0xe2 && p[1] == 0x80)
 		return (p[2] >= 0x8b && p[2] <= 0x8f) ||
 		       (p[2] >= 0xa8 && p[2] <= 0xae);

@@ -1,5 +1,5 @@
 /*
- * UTF-8 (RFC 3629), as far as texts have to be kept valid and printable.
+ * UTF-8 (RFC 3629): checking texts, and making them safe to print.
  */
 #ifndef KVPLAN_BASE_UTF8_H
 #define KVPLAN_BASE_UTF8_H
@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Length of the well-formed sequence at p, of which `left` bytes are there;
-   0 where there is none. */
+/* The length of the valid sequence at p, where `left` bytes are left; 0 if
+   the sequence is not valid. */
 size_t utf8_length(const char *p, size_t left);
 
-/* Is the well-formed sequence at p a control character (C0, DEL, C1), or one
-   that turns or hides text? */
+/* Whether the valid sequence at p is a control character (C0, DEL, C1), or
+   one that changes the direction of text or hides it. */
 bool utf8_is_control(const char *p);
 
-/* Is all of a text well-formed and printable?  *count is the number of
-   characters before what is not. */
+/* Whether a text is valid and has no control character.  *count becomes the
+   number of characters up to the first that is not. */
 bool utf8_is_printable(const char *text, size_t *count);
 
-/* Replace every control character and every broken byte by '?'. */
+/* Replace every control character and every invalid byte by '?'. */
 void utf8_clean(char *text);
 
 #endif

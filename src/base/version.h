@@ -1,5 +1,5 @@
 /*
- * The version, given by the build.
+ * The version, which the Makefile defines.
  */
 #ifndef KVPLAN_BASE_VERSION_H
 #define KVPLAN_BASE_VERSION_H

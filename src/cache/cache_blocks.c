@@ -163,7 +163,7 @@ int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
 
 	assert(bytes);
 	*block = NULL;
-	if (b && !address_table_room(&bs->table, err))
+	if (b && !address_table_make_room(&bs->table, err))
 		b->size = add_to_size(bs, bytes);
 	if (!b || !b->size) {
 		free(b);
@@ -233,7 +233,7 @@ void alloc_blocks_check_internal(const struct alloc_blocks *bs)
 	uint64_t listed = 0, sizes = 0;
 	size_t i;
 
-	assert(address_table_sound(&bs->table));
+	assert(address_table_is_sound(&bs->table));
 	for (i = 0; i < bs->table.nbuckets; i++)
 		for (b = get_block(bs->table.buckets[i]); b;
 		     b = get_block(b->at.chain)) {

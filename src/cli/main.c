@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 {
 	int exit, written;
 
-	if (!standard_open())
+	if (!standard_open_missing())
 		return KVP_EXIT_ENVIRONMENT;
 	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
 	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */

@@ -34,7 +34,7 @@ int config_open(struct import *im, const char *text, size_t len,
 	im->body = im->root;
 	im->prefix = "";
 	for (i = 0; i < NESTS && !code; i++) {
-		code = json_only_member(&im->root, nests[i] + 1, &at, err);
+		code = json_unique_member(&im->root, nests[i] + 1, &at, err);
 		if (code || !at.p || json_type(&at) != JSON_OBJECT)
 			continue;
 		im->body = at;
@@ -60,7 +60,7 @@ void config_note(struct import *im, const char *prefix, const char *key,
 int config_find(struct import *im, const char *key, struct json_at *at,
 		struct kvp_error *err)
 {
-	int code = json_only_member(&im->body, key, at, err);
+	int code = json_unique_member(&im->body, key, at, err);
 
 	if (code || !at->p)
 		return code;
@@ -74,7 +74,7 @@ int config_null(struct import *im, const char *key, bool *null,
 		struct kvp_error *err)
 {
 	struct json_at at;
-	int code = json_only_member(&im->body, key, &at, err);
+	int code = json_unique_member(&im->body, key, &at, err);
 
 	*null = !code && at.p && json_type(&at) == JSON_NULL;
 	return code;
@@ -210,7 +210,7 @@ int dim_member(const struct json_at *object, const char *key, uint64_t *out,
 	       struct kvp_error *err)
 {
 	struct json_at at;
-	int code = json_only_member(object, key, &at, err);
+	int code = json_unique_member(object, key, &at, err);
 
 	if (!code && !at.p)
 		code = json_fail(&at, err, KVP_EINPUT,

@@ -68,7 +68,7 @@ static int read_dtype(struct import *im, const struct dtype **dtype,
 	const struct dtype *got;
 	struct json_at at;
 	char *word;
-	int code = json_only_member(object, key, &at, err);
+	int code = json_unique_member(object, key, &at, err);
 
 	if (code || !at.p || json_type(&at) == JSON_NULL)
 		return code;
@@ -215,7 +215,7 @@ static int kv_scheme(const struct json_at *object, struct kvp_error *err)
 	int code = find_scheme(object, false, err);
 
 	for (i = 0; i < QUANTIZED && !code; i++) {
-		code = json_only_member(object, quantized[i], &at, err);
+		code = json_unique_member(object, quantized[i], &at, err);
 		if (!code && at.p && json_type(&at) == JSON_OBJECT)
 			code = find_scheme(&at, true, err);
 	}

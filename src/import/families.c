@@ -356,7 +356,7 @@ static int read_type(struct import *im, const struct json_at *object,
 		     char **type, struct kvp_error *err)
 {
 	struct json_at at;
-	int code = json_only_member(object, "model_type", &at, err);
+	int code = json_unique_member(object, "model_type", &at, err);
 
 	if (code || !at.p || json_type(&at) == JSON_NULL)
 		return code;
@@ -397,7 +397,7 @@ static int check_format(struct import *im, struct kvp_error *err)
 {
 	struct json_at at;
 	char *format;
-	int code = json_only_member(&im->root, "format", &at, err);
+	int code = json_unique_member(&im->root, "format", &at, err);
 
 	if (code || !at.p || json_type(&at) != JSON_STRING)
 		return code;

@@ -83,7 +83,7 @@ static int check(struct import *im, const struct json_at *object,
 
 	if (family_knows(im->family, key))
 		return KVP_OK;
-	code = json_only_member(object, key, &at, err);
+	code = json_unique_member(object, key, &at, err);
 	if (code || !at.p || is_empty(&at))
 		return code;
 	list_families(key, text, sizeof(text));

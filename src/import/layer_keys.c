@@ -183,10 +183,10 @@ static int read_linear_attn(struct import *im, const struct json_at *at,
 {
 	struct json_at full, kda;
 	uint64_t i;
-	int code = json_only_member(at, "full_attn_layers", &full, err);
+	int code = json_unique_member(at, "full_attn_layers", &full, err);
 
 	if (!code)
-		code = json_only_member(at, "kda_layers", &kda, err);
+		code = json_unique_member(at, "kda_layers", &kda, err);
 	if (!code && (!full.p || !kda.p))
 		return json_fail(full.p ? &kda : &full, err, KVP_EINPUT,
 				 "missing; this key is required");

@@ -18,7 +18,7 @@ static int note_unknown(struct import *im, struct kvp_error *err)
 	int code = KVP_OK;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys) && !code; i++) {
-		code = json_only_member(&im->body, keys[i], &at, err);
+		code = json_unique_member(&im->body, keys[i], &at, err);
 		if (!code && at.p && !is_empty(&at))
 			report(im, "MTP: %s/%s, left out; family %s does not "
 			       "know MTP layers\n", im->prefix, keys[i],

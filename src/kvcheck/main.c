@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 	bool failed;
 	int status;
 
-	if (!standard_open())
+	if (!standard_open_missing())
 		return KVP_EXIT_ENVIRONMENT;
 	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
 	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */

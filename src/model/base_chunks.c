@@ -1,6 +1,6 @@
 /*
- * A recorded layout: brought into the order of a plan, and refused unless
- * it tiles every plane and the arena once, on granule boundaries.
+ * Checking a recorded base layout: its chunks must cover every plane and the
+ * arena exactly once, on granule boundaries.  They are sorted as in a plan.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ static int by_plane(const void *a, const void *b)
 	return order ? order : compare(x->offset, y->offset);
 }
 
-/* The order of a plan: by arena place, then unaliased ones. */
-static int by_place(const void *a, const void *b)
+/* The order of a plan: by arena address, then those without one. */
+static int by_arena(const void *a, const void *b)
 {
 	const struct kvp_chunk *x = a, *y = b;
 	int order = compare(x->arena, y->arena);
@@ -39,20 +39,20 @@ static bool is_aligned(const struct kvp_geometry *g, const struct kvp_chunk *c)
 	       c->offset % g->granularity == 0 && arena % g->granularity == 0;
 }
 
-/* What is wrong with a chunk alone; the path is there. */
-static int tell_chunk(const struct kvp_geometry *g, const struct kvp_chunk *c,
-		      struct geometry_fault *fault)
+/* Report what is wrong with one chunk; fault->path is already set. */
+static int report_chunk(const struct kvp_geometry *g, const struct kvp_chunk *c,
+			struct geometry_fault *fault)
 {
 	if (c->plane >= g->nplanes)
-		return geometry_fault(fault, KVP_EINPUT, fault->path,
+		return geometry_fail(fault, KVP_EINPUT, fault->path,
 			"plane is %u, must be at most %zu", c->plane,
 			g->nplanes - 1);
 	if (c->arena != KVP_UNALIASED && !g->planes[c->plane].alias &&
 	    is_aligned(g, c))
-		return geometry_fault(fault, KVP_EINPUT, fault->path,
-			"has a place in the arena, but plane %u (%s) may not "
-			"be aliased", c->plane, g->planes[c->plane].name);
-	return geometry_fault(fault, KVP_EINPUT, fault->path,
+		return geometry_fail(fault, KVP_EINPUT, fault->path,
+			"has an arena address, but plane %u (%s) may not be "
+			"aliased", c->plane, g->planes[c->plane].name);
+	return geometry_fail(fault, KVP_EINPUT, fault->path,
 		"offset %llu, bytes %llu and arena must be multiples of the "
 		"granularity, %llu", (unsigned long long)c->offset,
 		(unsigned long long)c->bytes,
@@ -68,24 +68,25 @@ static int check_chunk(const struct kvp_geometry *g, size_t index,
 	    (c->arena == KVP_UNALIASED || g->planes[c->plane].alias))
 		return KVP_OK;
 	snprintf(fault->path, sizeof(fault->path), "/base_chunks/%zu", index);
-	return tell_chunk(g, c, fault);
+	return report_chunk(g, c, fault);
 }
 
-static int misplaced(struct geometry_fault *fault, const char *view,
-		     size_t plane, uint64_t is, uint64_t must)
+static int report_misplaced(struct geometry_fault *fault, const char *view,
+			    size_t plane, uint64_t is, uint64_t must)
 {
 	char where[64] = "the arena";
 
 	if (view)
 		snprintf(where, sizeof(where), "%s %zu", view, plane);
-	return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
+	return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
 		"%s %s: a chunk begins at %llu, must begin at %llu",
 		is > must ? "leave a gap in" : "overlap in", where,
 		(unsigned long long)is, (unsigned long long)must);
 }
 
-/* Sorted by plane: every plane's [0, backing) once. */
-static int check_planes(const struct kvp_geometry *g, struct geometry_fault *fault)
+/* Check that the chunks, sorted by plane, cover each plane's backing once. */
+static int check_planes(const struct kvp_geometry *g,
+			struct geometry_fault *fault)
 {
 	const struct kvp_chunk *c = g->base_chunks;
 	const struct kvp_chunk *end = c + g->nbase_chunks;
@@ -99,16 +100,16 @@ static int check_planes(const struct kvp_geometry *g, struct geometry_fault *fau
 		u64_round_up(backing, g->granularity, &backing);
 		for (; c < end && c->plane == plane; c++) {
 			if (c->offset != next)
-				return misplaced(fault, "plane", plane,
-						 c->offset, next);
+				return report_misplaced(fault, "plane", plane,
+							c->offset, next);
 			next += c->bytes;
 			if (next > backing)
 				break;
 		}
 		if (next != backing)
-			return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
-				"cover plane %zu (%s) to byte %llu, its "
-				"backing has %llu", plane,
+			return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
+				"cover plane %zu (%s) up to byte %llu, but its "
+				"backing is %llu bytes", plane,
 				g->planes[plane].name,
 				(unsigned long long)next,
 				(unsigned long long)backing);
@@ -116,8 +117,10 @@ static int check_planes(const struct kvp_geometry *g, struct geometry_fault *fau
 	return KVP_OK;
 }
 
-/* Sorted by place: the arena from D to A, or further, once. */
-static int check_arena(const struct kvp_geometry *g, struct geometry_fault *fault)
+/* Check that the chunks, sorted by arena address, cover the arena once from
+   D to A or beyond. */
+static int check_arena(const struct kvp_geometry *g,
+		       struct geometry_fault *fault)
 {
 	uint64_t next = g->execution_rows * g->row_stride;
 	uint64_t end = next + g->snapshot_rows * g->row_stride;
@@ -128,18 +131,19 @@ static int check_arena(const struct kvp_geometry *g, struct geometry_fault *faul
 	u64_round_up(next, g->granularity, &next);
 	for (i = 0; i < g->nbase_chunks && c[i].arena != KVP_UNALIASED; i++) {
 		if (c[i].arena != next)
-			return misplaced(fault, NULL, 0, c[i].arena,
-					 next);
+			return report_misplaced(fault, NULL, 0, c[i].arena,
+						next);
 		if (next >= end)
-			return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
-				"place a chunk at %llu, behind the arena's "
-				"end %llu", (unsigned long long)next,
+			return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
+				"have a chunk at arena address %llu, but the "
+				"arena ends at %llu", (unsigned long long)next,
 				(unsigned long long)end);
 		next += c[i].bytes;
 	}
 	if (next < end)
-		return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
-			"cover the arena to byte %llu, its rows end at %llu",
+		return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
+			"cover the arena up to byte %llu, but its rows end "
+			"at %llu",
 			(unsigned long long)next, (unsigned long long)end);
 	return KVP_OK;
 }
@@ -150,7 +154,7 @@ int base_chunks_check(struct kvp_geometry *g, struct geometry_fault *fault)
 	size_t i;
 
 	if (!g->pages || g->snapshot_rows == KVP_UNSTATED)
-		return geometry_fault(fault, KVP_EINPUT, "/base_chunks",
+		return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
 			"needs the pages and snapshot_rows it was recorded "
 			"with; state them or remove it");
 	for (i = 0; i < g->nbase_chunks && !code; i++)
@@ -163,6 +167,6 @@ int base_chunks_check(struct kvp_geometry *g, struct geometry_fault *fault)
 	if (code)
 		return code;
 	qsort(g->base_chunks, g->nbase_chunks, sizeof(*g->base_chunks),
-	      by_place);
+	      by_arena);
 	return check_arena(g, fault);
 }

@@ -1,5 +1,5 @@
 /*
- * Telling a geometry from a plan, by what their "format" says.
+ * Finding out whether a document is a geometry or a plan, from its "format".
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int read_format(const struct json_at *at, struct json_at *format,
 	struct json_at type;
 	int code = format_check(at, formats, 2, format, which, err);
 
-	/* Looking past every key is for an error's sake alone. */
+	/* No format: a config.json has this key, so say what to do. */
 	if (code != KVP_EINPUT || !err || format->p ||
 	    json_member(at, "model_type", &type, NULL) || !type.p)
 		return code;
@@ -38,9 +38,9 @@ int document_check(const struct json_at *at, const char *wanted,
 		return code;
 	return json_fail(&format, err, KVP_EINPUT,
 			 "is \"%s\", must be \"%s\"%s", formats[which], wanted,
-			 !which ? "; kvplan plan makes one of it" :
-			 at->up ? "" : "; a plan's geometry is under its key "
-				       "geometry");
+			 !which ? "; kvplan plan makes a plan of it" :
+			 at->up ? "" : "; a plan has its geometry under the "
+				       "key geometry");
 }
 
 int kvp_document_kind(enum kvp_document *kind, const char *source,

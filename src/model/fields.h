@@ -1,7 +1,8 @@
 /*
- * The fields of a geometry: one row for each key, from which reading,
- * writing, comparing, fingerprint, copying, releasing and checking of ranges
- * come.  A new scalar is a member, a row and its entry in the manual.
+ * The table of a geometry's fields, with one row for each key.  Reading,
+ * writing, comparing, fingerprint, copying, releasing and checking ranges
+ * are loops over this table.  To add a scalar key, add a member to the
+ * struct, a row to the table and an entry to the manual.
  */
 #ifndef KVPLAN_MODEL_FIELDS_H
 #define KVPLAN_MODEL_FIELDS_H
@@ -18,7 +19,7 @@ struct kvp_geometry;
 
 enum field_kind {
 	FIELD_FORMAT,	/* the document's format; no member */
-	FIELD_INPUT,	/* read by the list's own function; no member */
+	FIELD_INPUT,	/* read by the function of its list; no member */
 	FIELD_TEXT,	/* char *, of 1 to `high` printable characters */
 	FIELD_NAME,	/* char [high + 1], of A-Z a-z 0-9 _ - . */
 	FIELD_COUNT,	/* uint64_t */
@@ -26,38 +27,42 @@ enum field_kind {
 	FIELD_INDEX,	/* uint32_t */
 	FIELD_FLAG,	/* bool */
 	FIELD_WORD,	/* an enum whose names are `words` */
-	FIELD_OBJECT,	/* a struct, or members of the same struct */
+	FIELD_OBJECT,	/* a struct, or members of the same struct that are
+			   one object in JSON */
 	FIELD_LIST,	/* a pointer to records, and their number */
 	FIELD_RANKS	/* struct kvp_ranks *, one list for each rank */
 };
 
-/* When a field has no value. */
+/* When a field has a value. */
 enum field_absence {
-	FIELD_ALWAYS,	/* never */
-	FIELD_IF_FLAG,	/* where the bool at `has` is false */
-	FIELD_UNLESS,	/* where it is `none` */
-	FIELD_IF_LIST	/* where the pointer is NULL */
+	FIELD_ALWAYS,	/* always */
+	FIELD_IF_FLAG,	/* if the bool at `has` is true */
+	FIELD_UNLESS,	/* unless it is equal to `none` */
+	FIELD_IF_LIST	/* if the pointer is not NULL */
 };
 
 struct field {
 	struct json_field key;
 	enum field_kind kind;
-	size_t at;		/* of the member within its struct */
-	size_t count;		/* of a list's number of records */
-	uint64_t low, high;	/* of a number; records of a list */
-	uint64_t fallback;	/* without the key; with `from` at most */
+	size_t at;		/* offset of the member in its struct */
+	size_t count;		/* FIELD_LIST: offset of the number of
+				   records */
+	uint64_t low, high;	/* range of a number, length of a text, or
+				   number of records */
+	uint64_t fallback;	/* the default; with `from`, the largest */
 	const char *from;	/* the key whose value is the default */
 	enum field_absence absence;
-	size_t has;
-	uint64_t none;
-	bool null;		/* absent is null in JSON, not a missing key */
-	const char *without;	/* absent, in a comparison */
+	size_t has;		/* FIELD_IF_FLAG: offset of the bool */
+	uint64_t none;		/* FIELD_UNLESS */
+	bool null;		/* without a value it is null in JSON;
+				   otherwise the key is missing */
+	const char *without;	/* text for no value, in a comparison */
 	bool sized;		/* kvplan size computes it */
-	bool of_rows;		/* required, and at least 1, with any row */
-	const char *const *words;	/* of an enum, up to `high`; of lists
-					   of ranks the word for the default */
+	bool of_rows;		/* if there are rows: required, at least 1 */
+	const char *const *words;	/* FIELD_WORD: [high + 1];
+					   FIELD_RANKS: the default's name */
 	const struct record *record;	/* of an object or a list */
-	/* Reads a list in place of the common function. */
+	/* If not NULL, reads a list instead of the common function. */
 	int (*read)(struct kvp_geometry *g, const struct json_at *at,
 		    struct kvp_error *err);
 };
@@ -66,33 +71,36 @@ struct record {
 	const struct field *fields;
 	size_t nfields;
 	size_t size;		/* of the struct */
-	bool lines;		/* written with a key to a line */
+	bool lines;		/* written with one key on each line */
 };
 
-/* The most fields of a record. */
+/* No record has more fields. */
 enum { RECORD_FIELDS = 32 };
 
 extern const struct record geometry_record, plane_record, access_record,
 	static_record, headroom_record, chunk_record;
 
-/* Where a field is, up to the geometry; of an element without a key. */
-struct place {
-	const struct place *up;
+/* The path to a field: its key, or the index of an element (key NULL), and
+   the path of what it is in. */
+struct field_path {
+	const struct field_path *up;
 	const char *key;
 	size_t index;
 };
 
-/* Its JSON pointer, "/planes/3/address"; "" for a NULL place. */
-void place_path(const struct place *place, char *path, size_t size);
+/* Write the JSON pointer of a path, "/planes/3/address"; "" for NULL. */
+void field_path_write(const struct field_path *at, char *text, size_t size);
 
+/* The field with this key; NULL if there is none. */
 const struct field *record_find(const struct record *record, const char *key);
 
+/* In all functions below, `of` is the struct that has the member. */
 static inline const void *field_member(const struct field *f, const void *of)
 {
 	return (const char *)of + f->at;
 }
 
-/* Pointers are copied: members have many types. */
+/* memcpy(), because the pointers have different types. */
 static inline void *field_pointer(const struct field *f, const void *of)
 {
 	void *pointer;
@@ -120,7 +128,7 @@ static inline size_t field_records(const struct field *f, const void *of)
 	return count;
 }
 
-/* Numbers, flags and enums, and writing them; of an enum any int. */
+/* Get and set a number, flag or enum; an enum may have any value. */
 static inline uint64_t field_number(const struct field *f, const void *of)
 {
 	const void *member = field_member(f, of);
@@ -134,7 +142,8 @@ static inline uint64_t field_number(const struct field *f, const void *of)
 	return *(const uint64_t *)member;
 }
 
-static inline void field_set_number(const struct field *f, void *of, uint64_t value)
+static inline void field_set_number(const struct field *f, void *of,
+				    uint64_t value)
 {
 	void *member = (char *)of + f->at;
 
@@ -148,13 +157,13 @@ static inline void field_set_number(const struct field *f, void *of, uint64_t va
 		*(uint64_t *)member = value;
 }
 
-/* A text or a name. */
+/* The text of FIELD_TEXT or FIELD_NAME. */
 const char *field_text(const struct field *f, const void *of);
 
-/* An enum's word; "?" where the value is none. */
+/* The word for an enum's value; "?" if the value is not declared. */
 const char *field_word(const struct field *f, const void *of);
 
-static inline bool field_is_there(const struct field *f, const void *of)
+static inline bool field_has_value(const struct field *f, const void *of)
 {
 	switch (f->absence) {
 	case FIELD_IF_FLAG:
@@ -169,16 +178,17 @@ static inline bool field_is_there(const struct field *f, const void *of)
 	return true;
 }
 
-/* Are all characters of a plane's name allowed? */
+/* Whether all characters of a plane's name are allowed. */
 bool name_is_plain(const char *name);
 
-/* geometry_json.c: read records, and one record, as a document has them. */
+/* geometry_json.c: read an array of records, and one record. */
 int records_read(const struct record *record, size_t most, void **list,
 		 size_t *count, const struct json_at *at,
 		 struct kvp_error *err);
 int record_read(const struct record *record, void *of,
 		const struct json_at *at, struct kvp_error *err);
-/* The fields whose places are known, all but INPUT and NAME. */
+/* Read the fields of a record from the values that json_object() found,
+   except those of kind FIELD_INPUT and FIELD_NAME. */
 int record_read_fields(const struct record *record, void *of,
 		       const struct json_at *values, struct kvp_error *err);
 /* The keys of a record, for json_object(). */
@@ -188,8 +198,9 @@ void record_keys(const struct record *record, struct json_field *keys);
 int planes_read(struct kvp_geometry *g, const struct json_at *at,
 		struct kvp_error *err);
 
-/* geometry_access.c: one list of ranks; and the lists of all ranks, whose
-   default are blocks of `size` ranks. */
+/* geometry_access.c: read one list of ranks, and the lists of all ranks.  By
+   default a rank's list is the block of `size` ranks that it belongs to;
+   `word` is the name of that default. */
 int ranks_read(struct kvp_ranks *list, const struct json_at *at,
 	       uint64_t ranks, struct kvp_error *err);
 int rank_lists_read(struct kvp_ranks **lists, const struct json_at *at,

@@ -1,7 +1,7 @@
 /*
- * The fingerprint of a plan: every field in a fixed order, mixed one by
- * one, so that padding between fields does not count.  A test compares the
- * fields with the members in the headers.
+ * The fingerprint of a plan.  All fields are mixed in one by one, so padding
+ * between members has no effect.  A test compares the fields with the
+ * members in the headers.
  */
 #include "model/fingerprint.h"
 
@@ -90,7 +90,8 @@ static void mix_field(uint64_t *h, const struct field *f, const void *of)
 	}
 }
 
-/* Also what is there only by its flag: the flag goes in as well. */
+/* A field with a flag is mixed in also if the flag is false, and so is the
+   flag. */
 static void mix_record(uint64_t *h, const struct record *record,
 		       const void *of)
 {
@@ -98,7 +99,7 @@ static void mix_record(uint64_t *h, const struct record *record,
 
 	for (; f < end; f++) {
 		if (f->absence == FIELD_IF_FLAG)
-			mix(h, field_is_there(f, of));
+			mix(h, field_has_value(f, of));
 		mix_field(h, f, of);
 	}
 }

@@ -1,7 +1,7 @@
 /*
- * A 64-bit fingerprint of everything a plan says, so that a verdict can be
- * held to the plan it was reached for.  It guards against mistakes (a plan
- * changed after it was verified), not against forgery.
+ * A 64-bit fingerprint of all data of a plan.  A verdict keeps the one of
+ * its plan, to detect that a plan was changed after it was verified by
+ * mistake; it does not protect against forgery.
  */
 #ifndef KVPLAN_MODEL_FINGERPRINT_H
 #define KVPLAN_MODEL_FINGERPRINT_H

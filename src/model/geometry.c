@@ -1,6 +1,5 @@
 /*
- * The geometry as a noun: copying it and giving it back, by its table of
- * fields.
+ * Copying and releasing a geometry, by the table of its fields.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "base/error.h"
 #include "model/fields.h"
 
-/* --- giving back --- */
+/* --- releasing --- */
 
 static void release_rank_lists(struct kvp_ranks *lists, uint64_t count)
 {
@@ -31,7 +30,8 @@ static void release_list(const struct field *f, void *of)
 	free(list);
 }
 
-/* What a record owns: texts and lists; ranks are of the geometry itself. */
+/* Free the texts and lists of a record.  FIELD_RANKS are members of the
+   geometry itself. */
 static void release_record(const struct record *record, void *of)
 {
 	const struct field *f = record->fields, *end = f + record->nfields;
@@ -56,8 +56,9 @@ void kvp_geometry_release(struct kvp_geometry *g)
 
 /* --- copying --- */
 
-/* A record that was copied byte by byte owns nothing yet. */
-static void disown(const struct record *record, void *of)
+/* After a record was copied byte by byte, clear the pointers that still
+   belong to the original. */
+static void clear_owned(const struct record *record, void *of)
 {
 	const struct field *f = record->fields, *end = f + record->nfields;
 
@@ -68,7 +69,7 @@ static void disown(const struct record *record, void *of)
 		    f->kind == FIELD_RANKS)
 			field_set_pointer(f, of, NULL);
 		else if (f->kind == FIELD_OBJECT)
-			disown(f->record, (char *)of + f->at);
+			clear_owned(f->record, (char *)of + f->at);
 	}
 }
 
@@ -104,7 +105,7 @@ static bool copy_list(const struct field *f, void *to, const void *from)
 		return !source;
 	for (i = 0; i < count; i++, element += size, source += size) {
 		memcpy(element, source, size);
-		disown(f->record, element);
+		clear_owned(f->record, element);
 		++*field_count(f, to);
 		if (!copy_record(f->record, element, source))
 			return false;
@@ -137,7 +138,7 @@ static bool copy_field(const struct field *f, void *to, const void *from)
 	return true;
 }
 
-/* What the record owns; on failure it owns what was copied so far. */
+/* Copy what a record owns; on failure `to` owns what was copied so far. */
 static bool copy_record(const struct record *record, void *to,
 			const void *from)
 {
@@ -153,7 +154,7 @@ int kvp_geometry_copy(struct kvp_geometry *dst, const struct kvp_geometry *src,
 		      struct kvp_error *err)
 {
 	*dst = *src;
-	disown(&geometry_record, dst);
+	clear_owned(&geometry_record, dst);
 	if (copy_record(&geometry_record, dst, src))
 		return KVP_OK;
 	kvp_geometry_release(dst);

@@ -1,6 +1,6 @@
 /*
- * Reading the access part of a geometry, which is kept as one list for each
- * rank: who is declared to read its KV, and whose KV it really imports.
+ * Reading the access part of a geometry into one list for each rank: the
+ * declared readers of its planes, and the owners whose planes it imports.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ int ranks_read(struct kvp_ranks *list, const struct json_at *at,
 
 	if (code)
 		return code;
-	/* One more, so that the owner can be added. */
+	/* One more, for add_owner(). */
 	list->rank = malloc((count + 1) * sizeof(*list->rank));
 	if (!list->rank)
 		return kvp_error_nomem(err);
@@ -45,8 +45,8 @@ int ranks_read(struct kvp_ranks *list, const struct json_at *at,
 	return code;
 }
 
-/* Lists are kept ascending and with their owner. */
-static void complete(struct kvp_ranks *list, uint32_t owner)
+/* Add the owner if it is missing, and sort the list. */
+static void add_owner(struct kvp_ranks *list, uint32_t owner)
 {
 	size_t i;
 
@@ -74,14 +74,14 @@ static int read_lists(struct kvp_ranks *lists, const struct json_at *at,
 	for (i = 0; !code && json_list_next(&walk, &element); i++) {
 		code = ranks_read(&lists[i], &element, ranks, err);
 		if (!code)
-			complete(&lists[i], (uint32_t)i);
+			add_owner(&lists[i], (uint32_t)i);
 	}
 	return code;
 }
 
-/* Every rank's list is the block of `size` ranks it lies in. */
-static int block_lists(struct kvp_ranks *lists, uint64_t ranks, uint64_t size,
-		       struct kvp_error *err)
+/* Make every rank's list: the block of `size` ranks that it belongs to. */
+static int make_block_lists(struct kvp_ranks *lists, uint64_t ranks,
+			    uint64_t size, struct kvp_error *err)
 {
 	uint64_t i, j;
 
@@ -113,5 +113,5 @@ int rank_lists_read(struct kvp_ranks **lists, const struct json_at *at,
 			"list with one list of ranks per rank", word);
 	if (at->p)
 		code = json_choice(at, &word, 1, &which, err);
-	return code ? code : block_lists(*lists, ranks, size, err);
+	return code ? code : make_block_lists(*lists, ranks, size, err);
 }

@@ -1,6 +1,6 @@
 /*
- * Recorded addresses that contradict: planes and arena of one rank lie in
- * one address space, so their ranges may not overlap.
+ * Checking recorded addresses: the address ranges of a rank's planes and
+ * arena may not overlap.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -24,16 +24,17 @@ static int by_first(const void *a, const void *b)
 }
 
 /* No sum overflows: addresses and sizes are below 2^53. */
-static struct range range(const struct kvp_geometry *g, size_t plane,
-			  uint64_t address, uint64_t bytes)
+static struct range make_range(const struct kvp_geometry *g, size_t plane,
+			       uint64_t address, uint64_t bytes)
 {
 	return (struct range){ address, address +
 		u64_ceil_div(bytes, g->granularity) * g->granularity, plane };
 }
 
 /*
- * The rows, and what a recorded layout places behind them.  A computed one
- * may lay a few granules more, which only reserving finds taken.
+ * The bytes of the arena: the rows, and the chunks of a recorded layout that
+ * end after them.  A computed layout may need a few granules more; if those
+ * overlap something, reserving the address range fails.
  */
 static uint64_t arena_bytes(const struct kvp_geometry *g)
 {
@@ -47,22 +48,22 @@ static uint64_t arena_bytes(const struct kvp_geometry *g)
 	return bytes;
 }
 
-static size_t collect(const struct kvp_geometry *g, struct range *ranges)
+static size_t collect_ranges(const struct kvp_geometry *g, struct range *ranges)
 {
 	size_t count = 0, i;
 
 	for (i = 0; i < g->nplanes; i++)
 		if (g->planes[i].has_address)
-			ranges[count++] = range(g, i, g->planes[i].address,
+			ranges[count++] = make_range(g, i, g->planes[i].address,
 				g->pages * g->planes[i].bytes_per_page);
 	if (g->has_arena_address && arena_bytes(g))
-		ranges[count++] = range(g, g->nplanes, g->arena_address,
-					arena_bytes(g));
+		ranges[count++] = make_range(g, g->nplanes, g->arena_address,
+					     arena_bytes(g));
 	return count;
 }
 
-static void name(char *text, size_t size, const struct kvp_geometry *g,
-		 size_t plane)
+static void write_name(char *text, size_t size, const struct kvp_geometry *g,
+		       size_t plane)
 {
 	if (plane == g->nplanes)
 		snprintf(text, size, "the arena");
@@ -71,16 +72,16 @@ static void name(char *text, size_t size, const struct kvp_geometry *g,
 			 g->planes[plane].name);
 }
 
-static int overlap(const struct kvp_geometry *g, const struct range *a,
-		   const struct range *b, struct geometry_fault *fault)
+static int report_overlap(const struct kvp_geometry *g, const struct range *a,
+			  const struct range *b, struct geometry_fault *fault)
 {
 	char before[KVP_PLANE_NAME_MAX + 32], behind[KVP_PLANE_NAME_MAX + 32];
 
 	assert(a->first <= b->first && b->first < a->end);
-	name(before, sizeof(before), g, a->plane);
-	name(behind, sizeof(behind), g, b->plane);
-	return geometry_fault(fault, KVP_EINPUT, b->plane == g->nplanes ?
-			      "/arena_address" : "/planes",
+	write_name(before, sizeof(before), g, a->plane);
+	write_name(behind, sizeof(behind), g, b->plane);
+	return geometry_fail(fault, KVP_EINPUT, b->plane == g->nplanes ?
+				  "/arena_address" : "/planes",
 		"%s is recorded at %llu, within %s, which ends at %llu",
 		behind, (unsigned long long)b->first, before,
 		(unsigned long long)a->end);
@@ -95,13 +96,14 @@ int geometry_check_addresses(const struct kvp_geometry *g,
 
 	if (!ranges)
 		return kvp_error_nomem(&fault->error);
-	count = collect(g, ranges);
+	count = collect_ranges(g, ranges);
 	assert(count <= g->nplanes + 1);
 	qsort(ranges, count, sizeof(*ranges), by_first);
 	/* Where any two overlap, two neighbours do. */
 	for (i = 1; i < count && !code; i++)
 		if (ranges[i].first < ranges[i - 1].end)
-			code = overlap(g, &ranges[i - 1], &ranges[i], fault);
+			code = report_overlap(g, &ranges[i - 1], &ranges[i],
+					      fault);
 	free(ranges);
 	return code;
 }

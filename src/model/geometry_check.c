@@ -1,6 +1,6 @@
 /*
- * Checks of a geometry, on the struct: every field for itself, and what
- * follows from several of them together.
+ * Checking a struct kvp_geometry: every field by itself, and then what
+ * involves several fields.
  */
 #include "model/geometry_check.h"
 
@@ -19,8 +19,8 @@ static unsigned long long ull(uint64_t value)
 	return value;
 }
 
-int geometry_fault(struct geometry_fault *fault, int code, const char *path,
-		   const char *format, ...)
+int geometry_fail(struct geometry_fault *fault, int code, const char *path,
+		       const char *format, ...)
 {
 	va_list args;
 
@@ -34,42 +34,42 @@ int geometry_fault(struct geometry_fault *fault, int code, const char *path,
 	return code;
 }
 
-/* --- fields, each for itself --- */
+/* --- every field by itself --- */
 
-/* What all of these functions know. */
 struct checking {
 	const struct kvp_geometry *g;
 	struct geometry_fault *fault;
-	bool words_alone;
+	bool only_words;	/* check FIELD_WORD alone */
 };
 
-/* Set the path of a fault, and return it. */
-static const char *path_of(const struct checking *c, const struct place *at)
+/* Set the path of the fault, and return it. */
+static const char *set_path(const struct checking *c,
+			    const struct field_path *at)
 {
-	place_path(at, c->fault->path, sizeof(c->fault->path));
+	field_path_write(at, c->fault->path, sizeof(c->fault->path));
 	return c->fault->path;
 }
 
 static int check_number(const struct checking *c, const struct field *f,
-			const void *of, const struct place *at)
+			const void *of, const struct field_path *at)
 {
 	uint64_t value = field_number(f, of);
 
-	if (!f->sized && !field_is_there(f, of))
+	if (!f->sized && !field_has_value(f, of))
 		return KVP_OK;
 	if (value < f->low)
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"is %llu, must be at least %llu", ull(value),
 			ull(f->low));
 	if (value > f->high)
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"is %llu, must be at most %llu", ull(value),
 			ull(f->high));
 	return KVP_OK;
 }
 
 static int check_word(const struct checking *c, const struct field *f,
-		      const void *of, const struct place *at)
+		      const void *of, const struct field_path *at)
 {
 	uint64_t value = field_number(f, of), i;
 	char words[TEXT_LIST_ROOM];
@@ -81,33 +81,33 @@ static int check_word(const struct checking *c, const struct field *f,
 	for (i = 0; i <= f->high; i++)
 		text_list_add(&list, 1, "%s", f->words[i]);
 	text_list_end(&list);
-	return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+	return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 		"is %d, must be one of %s", (int)value, words);
 }
 
 static int check_text(const struct checking *c, const struct field *f,
-		      const void *of, const struct place *at)
+		      const void *of, const struct field_path *at)
 {
 	const char *text = field_text(f, of);
 	size_t count;
 
 	if (f->kind == FIELD_NAME && !memchr(text, '\0', f->high + 1))
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"has no end within %llu characters", ull(f->high));
 	if (!utf8_is_printable(text, &count))
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"must be printable UTF-8");
 	if (!count || count > f->high)
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"has %zu characters, must have 1 to %llu", count,
 			ull(f->high));
 	if (f->kind == FIELD_NAME && !name_is_plain(text))
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"is \"%s\", must be of A-Z a-z 0-9 _ - .", text);
 	return KVP_OK;
 }
 
-/* Ascending ranks of the geometry, with the owner. */
+/* Whether a list has ascending ranks of the geometry, with the owner. */
 static bool is_rank_list(const struct kvp_ranks *list, uint64_t owner,
 			 uint64_t ranks)
 {
@@ -126,22 +126,22 @@ static bool is_rank_list(const struct kvp_ranks *list, uint64_t owner,
 }
 
 static int check_rank_lists(const struct checking *c, const struct field *f,
-			    const struct place *at)
+			    const struct field_path *at)
 {
 	const struct kvp_ranks *list = field_pointer(f, c->g);
 	uint64_t i;
 
 	for (i = 0; i < c->g->ranks; i++)
 		if (!is_rank_list(&list[i], i, c->g->ranks))
-			return geometry_fault(c->fault, KVP_EINPUT,
-				path_of(c, at), "list %llu must hold ranks "
+			return geometry_fail(c->fault, KVP_EINPUT,
+				set_path(c, at), "list %llu must hold ranks "
 				"below %llu, ascending, and %llu itself",
 				ull(i), ull(c->g->ranks), ull(i));
 	return KVP_OK;
 }
 
 static int check_record(const struct checking *c, const struct record *record,
-			const void *of, const struct place *at);
+			const void *of, const struct field_path *at);
 
 static bool has_words(const struct record *record)
 {
@@ -154,17 +154,17 @@ static bool has_words(const struct record *record)
 }
 
 static int check_list(const struct checking *c, const struct field *f,
-		      const void *of, const struct place *at)
+		      const void *of, const struct field_path *at)
 {
 	const char *element = field_pointer(f, of);
 	size_t count = field_records(f, of);
-	struct place place = { .up = at };
+	struct field_path place = { .up = at };
 	int code = KVP_OK;
 
-	if (c->words_alone && !has_words(f->record))
+	if (c->only_words && !has_words(f->record))
 		return KVP_OK;
-	if (!c->words_alone && (count < f->low || count > f->high))
-		return geometry_fault(c->fault, KVP_EINPUT, path_of(c, at),
+	if (!c->only_words && (count < f->low || count > f->high))
+		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"has %zu entries, must have %llu to %llu", count,
 			ull(f->low), ull(f->high));
 	for (; place.index < count && !code; place.index++) {
@@ -175,9 +175,9 @@ static int check_list(const struct checking *c, const struct field *f,
 }
 
 static int check_field(const struct checking *c, const struct field *f,
-		       const void *of, const struct place *at)
+		       const void *of, const struct field_path *at)
 {
-	bool any = !c->words_alone;
+	bool any = !c->only_words;
 
 	switch (f->kind) {
 	case FIELD_FORMAT:
@@ -194,7 +194,7 @@ static int check_field(const struct checking *c, const struct field *f,
 	case FIELD_WORD:
 		return check_word(c, f, of, at);
 	case FIELD_OBJECT:
-		return field_is_there(f, of) ?
+		return field_has_value(f, of) ?
 		       check_record(c, f->record, field_member(f, of), at) :
 		       KVP_OK;
 	case FIELD_LIST:
@@ -206,9 +206,9 @@ static int check_field(const struct checking *c, const struct field *f,
 }
 
 static int check_record(const struct checking *c, const struct record *record,
-			const void *of, const struct place *at)
+			const void *of, const struct field_path *at)
 {
-	struct place place = { .up = at };
+	struct field_path place = { .up = at };
 	size_t i;
 	int code = KVP_OK;
 
@@ -236,11 +236,11 @@ int geometry_check_fields(const struct kvp_geometry *g,
 	int code = check_record(&c, &geometry_record, g, NULL);
 
 	if (!code && !geometry_rows(g) && (g->row_bytes || g->row_stride))
-		code = geometry_fault(fault, KVP_EINPUT, "/row_bytes",
+		code = geometry_fail(fault, KVP_EINPUT, "/row_bytes",
 			"is %llu and row_stride %llu, must be 0 without any "
 			"row", ull(g->row_bytes), ull(g->row_stride));
 	if (!code && geometry_rows(g) && !g->row_bytes)
-		code = geometry_fault(fault, KVP_EINPUT, "/row_bytes",
+		code = geometry_fail(fault, KVP_EINPUT, "/row_bytes",
 			"is 0, must be at least 1 with %llu rows",
 			ull(geometry_rows(g)));
 	return code;
@@ -248,13 +248,13 @@ int geometry_check_fields(const struct kvp_geometry *g,
 
 /* --- several fields together --- */
 
-/* A number that has to divide `ranks`. */
+/* Check a number that must divide `ranks`. */
 static int check_divisor(const struct kvp_geometry *g, uint64_t value,
 			 const char *path, struct geometry_fault *fault)
 {
 	if (g->ranks % value == 0)
 		return KVP_OK;
-	return geometry_fault(fault, KVP_EINPUT, path,
+	return geometry_fail(fault, KVP_EINPUT, path,
 		"is %llu, must divide ranks, %llu", ull(value),
 		ull(g->ranks));
 }
@@ -265,11 +265,11 @@ static int check_sizes(const struct kvp_geometry *g,
 	int code;
 
 	if (g->granularity & (g->granularity - 1))
-		return geometry_fault(fault, KVP_EINPUT, "/granularity",
+		return geometry_fail(fault, KVP_EINPUT, "/granularity",
 			"is %llu, must be a power of two such as 2097152",
 			ull(g->granularity));
 	if (g->row_stride < g->row_bytes)
-		return geometry_fault(fault, KVP_EINPUT, "/row_stride",
+		return geometry_fail(fault, KVP_EINPUT, "/row_stride",
 			"is %llu, must be at least row_bytes, %llu",
 			ull(g->row_stride), ull(g->row_bytes));
 	code = check_divisor(g, g->ranks_per_node, "/ranks_per_node", fault);
@@ -277,7 +277,7 @@ static int check_sizes(const struct kvp_geometry *g,
 		code = check_divisor(g, g->dcp_group_size, "/dcp_group_size",
 				     fault);
 	if (!code && g->entry_reserve > g->entry_limit)
-		code = geometry_fault(fault, KVP_EINPUT, "/entry_reserve",
+		code = geometry_fail(fault, KVP_EINPUT, "/entry_reserve",
 			"is %llu, must be at most entry_limit, %llu",
 			ull(g->entry_reserve), ull(g->entry_limit));
 	return code;
@@ -288,7 +288,7 @@ static int check_address(const struct kvp_geometry *g, uint64_t address,
 {
 	if (address % g->granularity == 0)
 		return KVP_OK;
-	return geometry_fault(fault, KVP_EINPUT, path,
+	return geometry_fail(fault, KVP_EINPUT, path,
 		"is %llu, must be a multiple of the granularity, %llu",
 		ull(address), ull(g->granularity));
 }
@@ -333,7 +333,7 @@ static int check_names(const struct kvp_geometry *g,
 	qsort(sorted, g->nplanes, sizeof(*sorted), by_name);
 	for (i = 1; i < g->nplanes && !code; i++)
 		if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-			code = geometry_fault(fault, KVP_EINPUT, "/planes",
+			code = geometry_fail(fault, KVP_EINPUT, "/planes",
 				"planes %zu and %zu are both called \"%s\", "
 				"names must differ",
 				(size_t)(sorted[i - 1] - g->planes),
@@ -343,10 +343,10 @@ static int check_names(const struct kvp_geometry *g,
 	return code;
 }
 
-static int too_large(struct geometry_fault *fault, const char *path,
-		     const char *what)
+static int fail_too_large(struct geometry_fault *fault, const char *path,
+			    const char *what)
 {
-	return geometry_fault(fault, KVP_EINPUT, path,
+	return geometry_fail(fault, KVP_EINPUT, path,
 		"%s is more than 9007199254740991 (2^53 - 1)", what);
 }
 
@@ -357,10 +357,11 @@ static int check_planes(const struct kvp_geometry *g,
 	size_t i;
 
 	for (i = 0; i < g->nplanes; i++) {
-		if (!number_mul(g->pages, g->planes[i].bytes_per_page, &bytes) ||
+		if (!number_mul(g->pages, g->planes[i].bytes_per_page,
+				&bytes) ||
 		    !u64_round_up(bytes, g->granularity, &bytes) ||
 		    !number_add(total, bytes, &total))
-			return geometry_fault(fault, KVP_EINPUT, "/planes",
+			return geometry_fail(fault, KVP_EINPUT, "/planes",
 				"plane %zu (%s): pages * bytes_per_page = "
 				"%llu * %llu, summed over the planes, is more "
 				"than 9007199254740991 (2^53 - 1)", i,
@@ -376,13 +377,14 @@ static int check_rows(const struct kvp_geometry *g,
 	uint64_t rows = geometry_rows(g), bytes;
 
 	if (rows > KVP_ROWS_MAX)
-		return geometry_fault(fault, KVP_ELIMIT, "",
+		return geometry_fail(fault, KVP_ELIMIT, "",
 			"execution_rows + snapshot_rows = %llu, must be at "
 			"most %llu", ull(rows), ull(KVP_ROWS_MAX));
 	if (!number_mul(rows, g->row_stride, &bytes) ||
 	    !u64_round_up(bytes, g->granularity, &bytes) ||
 	    bytes > KVP_NUMBER_MAX)
-		return too_large(fault, "/row_stride", "rows * row_stride");
+		return fail_too_large(fault, "/row_stride",
+				      "rows * row_stride");
 	return KVP_OK;
 }
 
@@ -393,21 +395,21 @@ static int check_products(const struct kvp_geometry *g,
 	size_t i;
 
 	if (!number_mul(g->tile_granules, g->granularity, &value))
-		return too_large(fault, "", "tile_granules * granularity");
+		return fail_too_large(fault, "", "tile_granules * granularity");
 	if (!number_mul(g->pages, g->page_tokens, &value) ||
 	    !number_mul(value, g->dcp_group_size, &value))
-		return too_large(fault, "",
-				 "pages * page_tokens * dcp_group_size");
+		return fail_too_large(fault, "",
+					"pages * page_tokens * dcp_group_size");
 	if (!number_mul(g->pages, g->page_overhead_bytes, &value))
-		return too_large(fault, "", "pages * page_overhead_bytes");
+		return fail_too_large(fault, "", "pages * page_overhead_bytes");
 	for (i = 0; i < g->nstatics; i++)
 		if (!number_add(total, g->statics[i].bytes, &total))
-			return too_large(fault, "/static",
-					 "the sum of all bytes");
+			return fail_too_large(fault, "/static",
+						"the sum of all bytes");
 	return KVP_OK;
 }
 
-/* Static storage is granted within a node as well. */
+/* Static storage, too, can be granted within a node only. */
 static int check_statics(const struct kvp_geometry *g,
 			 struct geometry_fault *fault)
 {
@@ -416,7 +418,7 @@ static int check_statics(const struct kvp_geometry *g,
 	for (i = 0; i < g->nstatics; i++)
 		if (g->statics[i].importers == KVP_STATIC_GROUP &&
 		    g->ranks_per_node % g->dcp_group_size)
-			return geometry_fault(fault, KVP_EINPUT, "/static",
+			return geometry_fail(fault, KVP_EINPUT, "/static",
 				"item %zu is for the DCP group, but groups of "
 				"%llu ranks do not fit nodes of %llu", i,
 				ull(g->dcp_group_size),
@@ -438,7 +440,7 @@ static int check_import(const struct kvp_geometry *g, uint32_t importer,
 	uint64_t node = owner / g->ranks_per_node;
 
 	if (importer / g->ranks_per_node != node)
-		return geometry_fault(fault, KVP_EINPUT, "/access/imports",
+		return geometry_fail(fault, KVP_EINPUT, "/access/imports",
 			"rank %u on node %llu imports from rank %u on node "
 			"%llu; memory is granted within a node of "
 			"ranks_per_node = %llu ranks only", importer,
@@ -446,7 +448,7 @@ static int check_import(const struct kvp_geometry *g, uint32_t importer,
 			ull(g->ranks_per_node));
 	if (!bsearch(&importer, declared->rank, declared->count,
 		     sizeof(importer), by_rank))
-		return geometry_fault(fault, KVP_EINPUT, "/access/imports",
+		return geometry_fail(fault, KVP_EINPUT, "/access/imports",
 			"rank %u imports from rank %u, whose declared_readers "
 			"do not list it; declare it or drop the import",
 			importer, owner);

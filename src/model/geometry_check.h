@@ -1,6 +1,7 @@
 /*
- * Checks of a geometry.  They work on the struct and answer with the path of
- * a field; who has read the geometry from a text makes a place in it of that.
+ * Checking a struct kvp_geometry.  A check that fails gives the path of the
+ * field that is wrong; the function that read the geometry from a text turns
+ * that path into the key to report.
  */
 #ifndef KVPLAN_MODEL_GEOMETRY_CHECK_H
 #define KVPLAN_MODEL_GEOMETRY_CHECK_H
@@ -10,48 +11,50 @@
 #include "base/error.h"
 
 struct geometry_fault {
-	char path[96];		/* "/planes/3/address"; "": the whole */
+	char path[96];		/* "/planes/3/address"; "": all of it */
 	struct kvp_error error;	/* what is wrong there */
 };
 
 /*
- * All answer KVP_OK or the code of the fault: KVP_EINPUT, KVP_ELIMIT, and
- * KVP_ENOMEM, with which no check was made.
+ * All functions return KVP_OK, or the code that they store in the fault:
+ * KVP_EINPUT or KVP_ELIMIT for the first check that failed, KVP_ENOMEM if
+ * nothing could be checked.
  */
 
-/* Is every field one that the format can state, and in its normal form? */
+/* Check every field by itself: that the format can express it, and that it
+   has its normalized form. */
 int geometry_check_fields(const struct kvp_geometry *g,
 			  struct geometry_fault *fault);
 
-/* Is every enum one of its words?  Others have no JSON. */
+/* Check that every enum has a declared value; others have no JSON. */
 int geometry_check_words(const struct kvp_geometry *g, struct kvp_error *err);
 
 /*
- * What follows from several fields that the format can state: sizes that
- * divide, products and sums below 2^53, names that differ, importers that are
- * declared.  Rows that are not stated count as none, recorded chunks are not
- * looked at.
+ * Check what involves several fields, each of which is valid by itself:
+ * sizes that must divide others, products and sums below 2^53, different
+ * names, imports that are declared.  An unsized geometry is checked as one
+ * without snapshot rows.  base_chunks are not checked.
  */
 int geometry_check(const struct kvp_geometry *g, struct geometry_fault *fault);
 
-/* Recorded addresses of planes and arena do not overlap. */
+/* Check that the recorded addresses of planes and arena do not overlap. */
 int geometry_check_addresses(const struct kvp_geometry *g,
 			     struct geometry_fault *fault);
 
-/* Fill in a fault; returns code. */
-int geometry_fault(struct geometry_fault *fault, int code, const char *path,
-		   const char *format, ...)
+/* Set a fault; returns code. */
+int geometry_fail(struct geometry_fault *fault, int code, const char *path,
+		       const char *format, ...)
 	KVP_PRINTF(4, 5);
 
-/* Snapshot rows, none where they are not stated; and all rows. */
-static inline uint64_t geometry_snapshots(const struct kvp_geometry *g)
+/* The number of snapshot rows, 0 if not sized yet; and of all rows. */
+static inline uint64_t geometry_snapshot_rows(const struct kvp_geometry *g)
 {
 	return g->snapshot_rows == KVP_UNSTATED ? 0 : g->snapshot_rows;
 }
 
 static inline uint64_t geometry_rows(const struct kvp_geometry *g)
 {
-	return g->execution_rows + geometry_snapshots(g);
+	return g->execution_rows + geometry_snapshot_rows(g);
 }
 
 #endif

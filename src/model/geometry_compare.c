@@ -1,5 +1,5 @@
 /*
- * Where two geometries differ, field by field of the table.
+ * Comparing two geometries, by the table of their fields.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,43 +14,43 @@ struct compare {
 	const struct kvp_geometry *a, *b;
 };
 
-static void report(struct compare *c, const struct place *at, const char *a,
-		   const char *b)
+static void report_difference(struct compare *c, const struct field_path *at,
+			      const char *a, const char *b)
 {
 	char pointer[96];
 
 	c->count++;
 	if (!c->differ)
 		return;
-	place_path(at, pointer, sizeof(pointer));
+	field_path_write(at, pointer, sizeof(pointer));
 	c->differ(c->cookie, pointer, a, b);
 }
 
-static void compare_texts(struct compare *c, const struct place *at,
+static void compare_texts(struct compare *c, const struct field_path *at,
 			  const char *a, const char *b)
 {
 	if (strcmp(a, b))
-		report(c, at, a, b);
+		report_difference(c, at, a, b);
 }
 
-/* A number, or what is said where there is none. */
+/* A number as text, or the field's text for no value. */
 static const char *number_text(const struct field *f, const void *of,
 			       char *text, size_t size)
 {
-	if (!field_is_there(f, of))
+	if (!field_has_value(f, of))
 		return f->without;
 	snprintf(text, size, "%llu", (unsigned long long)field_number(f, of));
 	return text;
 }
 
 static void compare_numbers(struct compare *c, const struct field *f,
-			    const struct place *at, const void *a,
+			    const struct field_path *at, const void *a,
 			    const void *b)
 {
-	bool there = field_is_there(f, a);
+	bool there = field_has_value(f, a);
 	char x[24], y[24];
 
-	if (there == field_is_there(f, b) &&
+	if (there == field_has_value(f, b) &&
 	    (!there || field_number(f, a) == field_number(f, b)))
 		return;
 	compare_texts(c, at, number_text(f, a, x, sizeof(x)),
@@ -62,36 +62,36 @@ static const char *flag_text(bool flag)
 	return flag ? "true" : "false";
 }
 
-/* Are both there?  Tells where one alone is. */
-static bool both_are_there(struct compare *c, const struct field *f,
-			   const struct place *at, const void *a,
-			   const void *b)
+/* Whether both have a value; if only one has, that is a difference. */
+static bool compare_presence(struct compare *c, const struct field *f,
+			     const struct field_path *at, const void *a,
+			     const void *b)
 {
-	bool in_a = field_is_there(f, a), in_b = field_is_there(f, b);
+	bool in_a = field_has_value(f, a), in_b = field_has_value(f, b);
 
 	if (in_a != in_b)
-		report(c, at, in_a ? "given" : "absent",
-		       in_b ? "given" : "absent");
+		report_difference(c, at, in_a ? "given" : "absent",
+				  in_b ? "given" : "absent");
 	return in_a && in_b;
 }
 
 static void compare_records(struct compare *c, const struct record *record,
-			    const struct place *at, const void *a,
+			    const struct field_path *at, const void *a,
 			    const void *b);
 
 static void compare_lists(struct compare *c, const struct field *f,
-			  const struct place *at, const void *a,
+			  const struct field_path *at, const void *a,
 			  const void *b)
 {
 	const char *x = field_pointer(f, a), *y = field_pointer(f, b);
 	size_t na = field_records(f, a), nb = field_records(f, b);
-	struct place place = { .up = at };
+	struct field_path place = { .up = at };
 	char in_a[32], in_b[32];
 
 	if (na != nb) {
 		snprintf(in_a, sizeof(in_a), "%zu entries", na);
 		snprintf(in_b, sizeof(in_b), "%zu entries", nb);
-		report(c, at, in_a, in_b);
+		report_difference(c, at, in_a, in_b);
 		return;
 	}
 	for (; place.index < na; place.index++) {
@@ -101,7 +101,7 @@ static void compare_lists(struct compare *c, const struct field *f,
 	}
 }
 
-/* "[0,1,2]", or "[0,1 and 9 more]" where that is too long for a message. */
+/* "[0,1,2]", or "[0,1 and 9 more]" if that is too long for a message. */
 static const char *list_text(char *to, size_t size,
 			     const struct kvp_ranks *ranks)
 {
@@ -118,11 +118,11 @@ static const char *list_text(char *to, size_t size,
 }
 
 static void compare_rank_lists(struct compare *c, const struct field *f,
-			       const struct place *at)
+			       const struct field_path *at)
 {
 	const struct kvp_ranks *a = field_pointer(f, c->a);
 	const struct kvp_ranks *b = field_pointer(f, c->b);
-	struct place place = { .up = at };
+	struct field_path place = { .up = at };
 	char x[160], y[160];
 
 	if (c->a->ranks != c->b->ranks)
@@ -130,12 +130,12 @@ static void compare_rank_lists(struct compare *c, const struct field *f,
 	for (; place.index < c->a->ranks; place.index++, a++, b++)
 		if (a->count != b->count ||
 		    memcmp(a->rank, b->rank, a->count * sizeof(*a->rank)))
-			report(c, &place, list_text(x, sizeof(x), a),
-			       list_text(y, sizeof(y), b));
+			report_difference(c, &place, list_text(x, sizeof(x), a),
+					  list_text(y, sizeof(y), b));
 }
 
 static void compare_fields(struct compare *c, const struct field *f,
-			   const struct place *at, const void *a,
+			   const struct field_path *at, const void *a,
 			   const void *b)
 {
 	switch (f->kind) {
@@ -159,12 +159,12 @@ static void compare_fields(struct compare *c, const struct field *f,
 		compare_texts(c, at, field_word(f, a), field_word(f, b));
 		break;
 	case FIELD_OBJECT:
-		if (both_are_there(c, f, at, a, b))
+		if (compare_presence(c, f, at, a, b))
 			compare_records(c, f->record, at, field_member(f, a),
 					field_member(f, b));
 		break;
 	case FIELD_LIST:
-		if (both_are_there(c, f, at, a, b))
+		if (compare_presence(c, f, at, a, b))
 			compare_lists(c, f, at, a, b);
 		break;
 	case FIELD_RANKS:
@@ -174,10 +174,10 @@ static void compare_fields(struct compare *c, const struct field *f,
 }
 
 static void compare_records(struct compare *c, const struct record *record,
-			    const struct place *at, const void *a,
+			    const struct field_path *at, const void *a,
 			    const void *b)
 {
-	struct place place = { .up = at };
+	struct field_path place = { .up = at };
 	size_t i;
 
 	for (i = 0; i < record->nfields; i++) {

@@ -1,6 +1,6 @@
 /*
  * The table of a geometry's fields, in the order of kvplan-geometry(5), and
- * how a member is got at through its row.
+ * access to a member through its row.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ static const struct field geometry_fields[] = {
 	{ .key = { "entry_limit", false }, .kind = FIELD_COUNT,
 	  .at = MEMBER(kvp_geometry, entry_limit), .high = KVP_ENTRIES_MAX,
 	  .fallback = 524288 },
-	/* The default reserve may not exceed a tiny table. */
+	/* By default 4096, but not more than entry_limit. */
 	{ .key = { "entry_reserve", false }, .kind = FIELD_COUNT,
 	  .at = MEMBER(kvp_geometry, entry_reserve), .high = KVP_ENTRIES_MAX,
 	  .fallback = 4096, .from = "entry_limit" },
@@ -170,19 +170,19 @@ const struct record geometry_record = {
 _Static_assert(sizeof(geometry_fields) / sizeof(*geometry_fields) <=
 	       RECORD_FIELDS, "the largest record");
 
-void place_path(const struct place *place, char *path, size_t size)
+void field_path_write(const struct field_path *at, char *text, size_t size)
 {
 	size_t used;
 
-	*path = '\0';
-	if (!place)
+	*text = '\0';
+	if (!at)
 		return;
-	place_path(place->up, path, size);
-	used = strlen(path);
-	if (place->key)
-		snprintf(path + used, size - used, "/%s", place->key);
+	field_path_write(at->up, text, size);
+	used = strlen(text);
+	if (at->key)
+		snprintf(text + used, size - used, "/%s", at->key);
 	else
-		snprintf(path + used, size - used, "/%zu", place->index);
+		snprintf(text + used, size - used, "/%zu", at->index);
 }
 
 const struct field *record_find(const struct record *record, const char *key)
@@ -197,7 +197,7 @@ const struct field *record_find(const struct record *record, const char *key)
 
 _Static_assert(sizeof(enum kvp_importer_mode) == sizeof(unsigned) &&
 	       sizeof(enum kvp_static_importers) == sizeof(unsigned),
-	       "enums are got at as numbers");
+	       "field_number() reads enums as unsigned");
 
 const char *field_text(const struct field *f, const void *of)
 {

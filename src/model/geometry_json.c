@@ -1,8 +1,8 @@
 /*
- * Reading a geometry by its table of fields: types and ranges key by key,
- * defaults, expansion.  What follows from several keys is checked on the
- * struct, in geometry_check.c; what is wrong there is told at the key it
- * came from.
+ * Reading a geometry by the table of its fields: types and ranges of each
+ * key, defaults, expanding planes.  Checks of several keys work on the
+ * struct, in geometry_check.c; if one fails, the error names the key in the
+ * text that the field came from.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #include "model/geometry_check.h"
 #include "model/model.h"
 
-/* One record that is being read. */
+/* The record that is being read. */
 struct reading {
 	const struct record *record;
 	void *of;
 	bool unsized;		/* pages and snapshot_rows may be missing */
-	struct kvp_geometry *geometry;	/* NULL outside of one */
+	struct kvp_geometry *geometry;	/* NULL for other records */
 	struct kvp_error *err;
 };
 
@@ -36,7 +36,7 @@ void record_keys(const struct record *record, struct json_field *keys)
 		keys[i] = record->fields[i].key;
 }
 
-static uint64_t default_of(const struct reading *r, const struct field *f)
+static uint64_t find_default(const struct reading *r, const struct field *f)
 {
 	const struct field *from = f->from ?
 				   record_find(r->record, f->from) : NULL;
@@ -45,15 +45,16 @@ static uint64_t default_of(const struct reading *r, const struct field *f)
 		      f->fallback;
 }
 
-/* A number that sizing computes; in a plan it is too late for that. */
-static int unstated(const struct json_at *at, struct kvp_error *err)
+/* Report a missing number that sizing could compute.  A plan's geometry
+   cannot be sized any more. */
+static int fail_unstated(const struct json_at *at, struct kvp_error *err)
 {
 	return json_fail(at, err, KVP_EINPUT, at->up->up ? "missing; this key "
 			 "is required" : "missing; state it, or let kvplan "
 			 "size compute it");
 }
 
-/* Where there are rows, their bytes are stated. */
+/* If there are rows, row_bytes is required and at least 1. */
 static int check_row_bytes(const struct reading *r, const struct json_at *at,
 			   uint64_t *low)
 {
@@ -70,12 +71,12 @@ static int check_row_bytes(const struct reading *r, const struct json_at *at,
 static int read_number(const struct reading *r, const struct field *f,
 		       const struct json_at *at)
 {
-	uint64_t low = f->low, value = at->p ? f->none : default_of(r, f);
+	uint64_t low = f->low, value = at->p ? f->none : find_default(r, f);
 	bool is_null = f->null && at->p && json_type(at) == JSON_NULL;
 	int code = KVP_OK;
 
 	if (f->sized && !at->p && !r->unsized)
-		return unstated(at, r->err);
+		return fail_unstated(at, r->err);
 	if (f->of_rows)
 		code = check_row_bytes(r, at, &low);
 	if (f->absence == FIELD_IF_FLAG)
@@ -203,7 +204,7 @@ static int read_fields(const struct reading *r, const struct json_at *values)
 	return code;
 }
 
-/* Defaults alone where there is no object. */
+/* Without the object, every field gets its default. */
 static int read_record(struct reading *r, const struct json_at *at)
 {
 	struct json_field keys[RECORD_FIELDS];
@@ -262,9 +263,9 @@ int records_read(const struct record *record, size_t most, void **list,
 	return code;
 }
 
-/* --- where a check's finding is told --- */
+/* --- which key a fault is reported at --- */
 
-/* The value at a pointer's keys; false where one of them is missing. */
+/* Whether the text has a value at this path. */
 static bool is_given(const struct json_at *root, const char *path)
 {
 	struct json_at at[3] = { *root };
@@ -286,9 +287,10 @@ static bool is_given(const struct json_at *root, const char *path)
 	return true;
 }
 
-/* A field that was not given is told as the key its default came from. */
-static void find_origin(struct geometry_fault *fault,
-			const struct json_at *root)
+/* A fault of a field that is not in the text is reported at the key that its
+   default came from. */
+static void use_default_key(struct geometry_fault *fault,
+			    const struct json_at *root)
 {
 	const char *key = strrchr(fault->path, '/');
 	const struct field *f;
@@ -301,9 +303,9 @@ static void find_origin(struct geometry_fault *fault,
 		snprintf(fault->path, sizeof(fault->path), "/%s", f->from);
 }
 
-/* A plane is told as the entry that it was expanded from. */
-static void find_entry(struct geometry_fault *fault,
-		       const struct json_at *root)
+/* A fault of a plane is reported at the entry it was expanded from. */
+static void use_plane_entry(struct geometry_fault *fault,
+			    const struct json_at *root)
 {
 	struct json_at planes, element, count;
 	struct json_list list;
@@ -325,13 +327,13 @@ static void find_entry(struct geometry_fault *fault,
 		 element.index, key);
 }
 
-static int tell_fault(struct geometry_fault *fault, const struct json_at *root,
-		      struct kvp_error *err)
+static int report_fault(struct geometry_fault *fault,
+			const struct json_at *root, struct kvp_error *err)
 {
 	if (fault->error.code == KVP_ENOMEM)
 		return kvp_error_nomem(err);
-	find_origin(fault, root);
-	find_entry(fault, root);
+	use_default_key(fault, root);
+	use_plane_entry(fault, root);
 	return json_fail_below(root, fault->path, err, fault->error.code,
 			       "%s", fault->error.text);
 }
@@ -348,7 +350,7 @@ static int check_struct(struct kvp_geometry *g, const struct json_at *at,
 		code = base_chunks_check(g, &fault);
 	if (!code)
 		code = geometry_check_addresses(g, &fault);
-	return code ? tell_fault(&fault, at, err) : KVP_OK;
+	return code ? report_fault(&fault, at, err) : KVP_OK;
 }
 
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,

@@ -75,7 +75,7 @@ void record_write(struct json_out *w, const char *key,
 
 	json_put_object(w, key, record->lines ? JSON_LINES : JSON_INLINE);
 	for (; f < end; f++)
-		if (field_is_there(f, of))
+		if (field_has_value(f, of))
 			write_field(w, f, of);
 		else if (f->null)
 			json_put_null(w, f->key.name);

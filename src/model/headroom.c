@@ -1,6 +1,5 @@
 /*
- * The cap policy and nothing else: numbers in, a number out.  Who reads
- * free memory and who heeds the cap is not known here.
+ * Computing the cap of an allocation cache from the free memory.
  */
 #include <kvplan/headroom.h>
 
@@ -39,7 +38,7 @@ bad:
 		source, text, (unsigned long long)most);
 }
 
-static struct kvp_cap policy(uint64_t free_bytes)
+static struct kvp_cap compute_cap(uint64_t free_bytes)
 {
 	uint64_t half = free_bytes / 2, eighth = free_bytes / 8;
 
@@ -63,7 +62,7 @@ struct kvp_cap kvp_cap_plan(const uint64_t *free_bytes,
 	if (!free_bytes)
 		return (struct kvp_cap){ KVP_CAP_CEILING_BYTES, true,
 					 KVP_CAP_NO_READING };
-	return policy(*free_bytes);
+	return compute_cap(*free_bytes);
 }
 
 uint64_t kvp_cap_left(const struct kvp_cap *cap, uint64_t free_bytes)

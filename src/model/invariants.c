@@ -1,6 +1,6 @@
 /*
- * Invariants of geometries and plans.  They are stated again here, from the
- * headers, not taken from the code that has to keep them.
+ * Invariants of geometries and plans.  This code follows the headers and
+ * shares nothing with the code that it checks.
  */
 #include "model/invariants.h"
 
@@ -20,7 +20,7 @@ static bool is_listed(const struct kvp_ranks *list, uint32_t rank)
 	return false;
 }
 
-/* Ascending, all of them ranks, the owner among them. */
+/* A list of ranks is ascending and has the owner. */
 static void check_ranks(const struct kvp_ranks *list, uint64_t ranks,
 			uint32_t owner)
 {
@@ -103,7 +103,7 @@ static void check_statics(const struct kvp_geometry *g)
 	for (i = 0; i < g->nstatics; i++) {
 		assert(g->statics[i].name && *g->statics[i].name);
 		assert(g->statics[i].importers <= KVP_STATIC_ALL);
-		/* Its entries are counted by the group within a node. */
+		/* A DCP group must lie within one node. */
 		assert(g->statics[i].importers != KVP_STATIC_GROUP ||
 		       g->ranks_per_node % g->dcp_group_size == 0);
 	}
@@ -117,7 +117,7 @@ static uint64_t dedicated_of(const struct kvp_geometry *g)
 
 /*
  * Aliased chunks come first and follow each other in the arena from D on;
- * the others ascend by plane and offset.  Answers the bytes of all.
+ * the others ascend by plane and offset.  Returns the bytes of all chunks.
  */
 static uint64_t check_chunks(const struct kvp_geometry *g,
 			     const struct kvp_chunk *chunks, size_t count)
@@ -171,7 +171,7 @@ void geometry_check_internal(const struct kvp_geometry *g)
 		       backing_of(g));
 }
 
-/* Every row has its spans behind those of the row before. */
+/* The spans of every row follow those of the row before. */
 static void check_rows(const struct kvp_plan *plan)
 {
 	size_t next = 0, i;

@@ -1,8 +1,8 @@
 /*
- * What always holds of a geometry that was read or sized, and of a plan that
- * was made.  Tests call these after each step; a broken invariant is an
- * assertion.  A plan that was read may break them all: that is for
- * kvp_verify() to find.
+ * Assertions of everything that must hold for a geometry that was read or
+ * sized, and for a plan that kvp_plan_make() made.  Tests call these after
+ * each step.  Do not call them for a plan that was read from a file: it may
+ * be wrong in any way, which kvp_verify() finds.
  */
 #ifndef KVPLAN_MODEL_INVARIANTS_H
 #define KVPLAN_MODEL_INVARIANTS_H

@@ -1,5 +1,5 @@
 /*
- * The limits of a node as a noun, and what they mean for a geometry.
+ * Applying the limits of a node to a geometry, and releasing them.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int kvp_limits_check(const struct kvp_limits *limits,
 		if (d->granularity && g->granularity % d->granularity == 0)
 			continue;
 		return kvp_error_set(err, KVP_EREFUSED,
-			"the granularity is %llu bytes, %s of the limits "
+			"the granularity is %llu bytes, but %s of the limits "
 			"allocates in multiples of %llu; plan with "
 			"granularity %llu",
 			(unsigned long long)g->granularity, d->label,

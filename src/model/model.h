@@ -1,5 +1,5 @@
 /*
- * What the files of model share.  Nobody else includes this.
+ * Functions that only the files of model use.
  */
 #ifndef KVPLAN_MODEL_MODEL_H
 #define KVPLAN_MODEL_MODEL_H
@@ -11,18 +11,19 @@
 #include "model/fields.h"
 #include "model/geometry_check.h"
 
-/* document.c: "format" has to say what is wanted. */
+/* document.c: check that the object's "format" is `wanted`. */
 int document_check(const struct json_at *at, const char *wanted,
 		   struct kvp_error *err);
 
 /*
- * geometry_json.c: read the geometry that stands at this place.  unsized:
+ * geometry_json.c: read the geometry in this value.  If `unsized` is true,
  * pages and snapshot_rows may be missing.
  */
 int geometry_read_at(struct kvp_geometry *g, const struct json_at *at,
 		     bool unsized, struct kvp_error *err);
 
-/* base_chunks.c: bring a recorded layout in order and check it covers. */
+/* base_chunks.c: sort a recorded layout, and check that its chunks cover
+   planes and arena. */
 int base_chunks_check(struct kvp_geometry *g, struct geometry_fault *fault);
 
 /* limits_json.c: the names in the order of the enums. */

@@ -1,6 +1,6 @@
 /*
- * Products and sums that a document can state: at most 2^53 - 1.  Each
- * answers whether the result is one; on false *out is not meaningful.
+ * Products and sums of numbers in documents.  A function returns whether the
+ * result is at most 2^53 - 1; if not, *out is undefined.
  */
 #ifndef KVPLAN_MODEL_NUMBER_H
 #define KVPLAN_MODEL_NUMBER_H

@@ -1,6 +1,5 @@
 /*
- * The plan as a noun: its modes' names, whether its rows are sound, and
- * giving it back.
+ * The names of the modes; checking a plan's rows; releasing a plan.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -35,7 +34,7 @@ int kvp_merge_find(const char *name, enum kvp_merge *merge)
 	return KVP_EINPUT;
 }
 
-static bool row_is_sound(const struct kvp_plan *plan, size_t row)
+static bool row_is_valid(const struct kvp_plan *plan, size_t row)
 {
 	const struct kvp_row *r = &plan->rows[row];
 	const struct kvp_span *span;
@@ -63,11 +62,11 @@ int plan_check_rows(const struct kvp_plan *plan, struct kvp_error *err)
 				     "%zu rows, must be at most %" PRIu64,
 				     plan->nrows, KVP_ROWS_MAX);
 	for (row = 0; row < plan->nrows; row++)
-		if (!row_is_sound(plan, row))
+		if (!row_is_valid(plan, row))
 			return kvp_error_set(err, KVP_EINPUT,
-				"rows[%zu]: not ascending ranges of the %"
-				PRIu64 " pages of row %zu", row,
-				plan->geometry.pages, row);
+				"rows[%zu]: must be row %zu with ascending "
+				"ranges of the %" PRIu64 " pages", row, row,
+				plan->geometry.pages);
 	return KVP_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Reading a plan: what the format can express is taken, also where it is
- * wrong.  Judging it is the checker's business.
+ * Reading a plan.  A wrong plan is accepted if the format can express it;
+ * kvp_verify() finds what is wrong.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static int read_head(struct kvp_plan *plan, const struct json_at *v,
 	return code;
 }
 
-/* One [first, end) of a row, appended to the pool. */
+/* Read one [first, end) of a row and append it to the plan's spans. */
 static int read_span(struct kvp_plan *plan, size_t *room,
 		     const struct json_at *at, struct kvp_error *err)
 {

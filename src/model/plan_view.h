@@ -1,12 +1,12 @@
 /*
- * What is read off a plan in more than one place.
+ * Questions about a plan that several rooms ask.
  */
 #ifndef KVPLAN_MODEL_PLAN_VIEW_H
 #define KVPLAN_MODEL_PLAN_VIEW_H
 
 #include <kvplan/plan.h>
 
-/* Are all of these ranks the plan's, and is their access listed? */
+/* Whether the plan has all of these ranks, and lists every rank's readers. */
 static inline bool plan_has_ranks(const struct kvp_plan *plan, uint32_t first,
 				  uint32_t count)
 {
@@ -17,7 +17,7 @@ static inline bool plan_has_ranks(const struct kvp_plan *plan, uint32_t first,
 	       plan->geometry.dcp_group_size;
 }
 
-/* Does a row point into the plan's pool of spans? */
+/* Whether the plan has all the spans that a row uses. */
 static inline bool row_has_spans(const struct kvp_plan *plan,
 				 const struct kvp_row *row)
 {
@@ -26,21 +26,21 @@ static inline bool row_has_spans(const struct kvp_plan *plan,
 }
 
 /*
- * plan.c: KVP_EINPUT unless row i of the list is row i and its spans are
- * ascending, disjoint ranges of the geometry's pages.  What uses a plan's
- * rows without a verdict asks this first.
+ * plan.c: check that rows[i] is row i and that its spans are ascending,
+ * disjoint ranges of the geometry's pages; KVP_EINPUT if not.  Call this
+ * before using the rows of a plan that has no verdict.
  */
 int plan_check_rows(const struct kvp_plan *plan, struct kvp_error *err);
 
-/* The spans of a row; a plan without any has no pool to point into. */
+/* The spans of a row; NULL if it has none. */
 static inline const struct kvp_span *row_spans(const struct kvp_plan *plan,
 					       const struct kvp_row *row)
 {
 	return row->count ? plan->spans + row->first : NULL;
 }
 
-/* Aliased chunks: they come first in a plan. */
-static inline uint64_t plan_aliased(const struct kvp_plan *plan)
+/* The number of aliased chunks, which come first in a plan. */
+static inline uint64_t plan_count_aliased(const struct kvp_plan *plan)
 {
 	uint64_t n = 0;
 

@@ -1,6 +1,6 @@
 /*
- * Writing a plan: one chunk, one row, one rank to a line, so that a diff
- * between two plans reads.
+ * Writing a plan, with one chunk, one row or one rank on each line, so that
+ * people can read a diff of two plans.
  */
 #include "base/error.h"
 #include "model/model.h"

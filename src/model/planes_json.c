@@ -1,6 +1,6 @@
 /*
- * Reading the planes of a geometry: one entry stands for `count` planes,
- * which are called name.0, name.1 ... and have to differ from all others.
+ * Reading the planes of a geometry.  An entry with a `count` above 1 stands
+ * for that many planes, which are named name.0, name.1 and so on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static int read_name(const struct json_at *at, char **name,
 }
 
 /* Make room for `more` planes, doubling. */
-static int grow(struct kvp_geometry *g, size_t *room, size_t more,
-		struct kvp_error *err)
+static int make_room(struct kvp_geometry *g, size_t *room, size_t more,
+		     struct kvp_error *err)
 {
 	size_t need = g->nplanes + more;
 	struct kvp_plane *planes;
@@ -42,13 +42,13 @@ static int grow(struct kvp_geometry *g, size_t *room, size_t more,
 	return KVP_OK;
 }
 
-static int expand(struct kvp_geometry *g, size_t *room, const char *name,
-		  const struct kvp_plane *plane, uint64_t count,
-		  const struct json_at *at, struct kvp_error *err)
+static int add_planes(struct kvp_geometry *g, size_t *room, const char *name,
+		      const struct kvp_plane *plane, uint64_t count,
+		      const struct json_at *at, struct kvp_error *err)
 {
 	struct kvp_plane *to;
 	uint64_t i;
-	int len, code = grow(g, room, count, err);
+	int len, code = make_room(g, room, count, err);
 
 	if (code)
 		return code;
@@ -68,7 +68,7 @@ static int expand(struct kvp_geometry *g, size_t *room, const char *name,
 	return KVP_OK;
 }
 
-/* An entry stands for so many planes; its name is the entry's. */
+/* Read the number of planes that an entry stands for. */
 static int read_count(const struct kvp_geometry *g, const struct json_at *at,
 		      const struct json_at *key, uint64_t *count,
 		      struct kvp_error *err)
@@ -86,9 +86,9 @@ static int read_count(const struct kvp_geometry *g, const struct json_at *at,
 	return code;
 }
 
-/* The place of a key in `values`. */
-static const struct json_at *value_of(const struct json_at *values,
-				      const char *key)
+/* The value of a key, in the order of plane_record. */
+static const struct json_at *find_value(const struct json_at *values,
+					const char *key)
 {
 	return values + (record_find(&plane_record, key) -
 			 plane_record.fields);
@@ -107,15 +107,16 @@ static int read_element(struct kvp_geometry *g, size_t *room,
 	if (!code)
 		code = record_read_fields(&plane_record, &plane, v, err);
 	if (!code)
-		code = read_count(g, at, value_of(v, "count"), &count, err);
+		code = read_count(g, at, find_value(v, "count"), &count, err);
 	if (!code && count > 1 && plane.has_address)
-		code = json_fail(value_of(v, "address"), err, KVP_EINPUT,
-			"is one address for %llu planes; list each plane",
+		code = json_fail(find_value(v, "address"), err, KVP_EINPUT,
+			"is one address for %llu planes; list each plane "
+			"with its own",
 			(unsigned long long)count);
 	if (!code)
-		code = read_name(value_of(v, "name"), &name, err);
+		code = read_name(find_value(v, "name"), &name, err);
 	if (!code)
-		code = expand(g, room, name, &plane, count, at, err);
+		code = add_planes(g, room, name, &plane, count, at, err);
 	free(name);
 	return code;
 }

@@ -65,7 +65,7 @@ int entries_make(struct kvp_plan *plan, struct kvp_error *err)
 	const struct kvp_geometry *g = &plan->geometry;
 	struct kvp_summary *s = &plan->summary;
 	uint64_t nodes = g->ranks / g->ranks_per_node, rank;
-	uint64_t aliased = plan_aliased(plan);
+	uint64_t aliased = plan_count_aliased(plan);
 	size_t i;
 
 	assert(aliased <= plan->nchunks && plan->naccess == g->ranks);

@@ -12,7 +12,7 @@
 /* Mappings that only the owner is granted. */
 static uint64_t owned_mappings(const struct kvp_plan *plan)
 {
-	return plan_aliased(plan) + (plan->dedicated_bytes != 0);
+	return plan_count_aliased(plan) + (plan->dedicated_bytes != 0);
 }
 
 bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,
@@ -109,7 +109,8 @@ struct kvp_demand demand_system(const struct kvp_realization *r)
 	/* As if all had dedicated backing and an arena. */
 	return (struct kvp_demand){
 		.devices = r->nranks,
-		.mappings = ranks * (r->plan->nchunks + plan_aliased(r->plan) +
+		.mappings = ranks * (r->plan->nchunks +
+				     plan_count_aliased(r->plan) +
 				     statics + 1),
 		.reservations = ranks * (geometry_of(r)->nplanes + statics +
 					 1),

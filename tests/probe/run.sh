@@ -291,7 +291,7 @@ judge_granularity()
 		run "$command, coarse" 1 $command --limits="$tmp/coarse.json" \
 			"$file"
 		says "$command, coarse" \
-			"granularity is 2097152 bytes, GPU 1 of the limits allocates in multiples of 4194304" \
+			"granularity is 2097152 bytes, but GPU 1 of the limits allocates in multiples of 4194304" \
 			"plan with granularity 4194304"
 	done
 	run "verify, coarse, two plans" 1 verify --limits="$tmp/coarse.json" \

@@ -31,7 +31,7 @@ START_TEST(recorded_chunks_are_checked_one_by_one)
 		  "/base_chunks/0: offset 0, bytes 4096 and arena must be "
 		  "multiples of the granularity, 4096" },
 		{ RECORDED(CHUNK(1, 0, 4096, 0)), KVP_EINPUT,
-		  "/base_chunks/0: has a place in the arena, but plane 1 (b) "
+		  "/base_chunks/0: has an arena address, but plane 1 (b) "
 		  "may not be aliased" },
 	};
 
@@ -43,14 +43,14 @@ START_TEST(recorded_chunks_cover_every_plane_once)
 {
 	static const struct fault faults[] = {
 		{ RECORDED(""), KVP_EINPUT, "/base_chunks: cover plane 0 (a) "
-		  "to byte 0, its backing has 12288" },
+		  "up to byte 0, but its backing is 12288 bytes" },
 		{ RECORDED(CHUNK(0, 0, 8192, 0) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: cover plane 0 (a) to byte 8192, its backing "
-		  "has 12288" },
+		  "/base_chunks: cover plane 0 (a) up to byte 8192, but its "
+		  "backing is 12288 bytes" },
 		{ RECORDED(CHUNK(0, 0, 8192, 0) ","
 			   CHUNK(0, 8192, 4096, null)), KVP_EINPUT,
-		  "/base_chunks: cover plane 1 (b) to byte 0, its backing has "
-		  "4096" },
+		  "/base_chunks: cover plane 1 (b) up to byte 0, but its backing "
+		  "is 4096 bytes" },
 		{ RECORDED(CHUNK(0, 4096, 8192, 0) B_WHOLE), KVP_EINPUT,
 		  "/base_chunks: leave a gap in plane 0: a chunk begins at "
 		  "4096, must begin at 0" },
@@ -64,8 +64,8 @@ START_TEST(recorded_chunks_cover_every_plane_once)
 		  "must begin at 8192" },
 		{ RECORDED(CHUNK(0, 0, 12288, 0) ","
 			   CHUNK(0, 12288, 4096, null) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: cover plane 0 (a) to byte 16384, its backing "
-		  "has 12288" },
+		  "/base_chunks: cover plane 0 (a) up to byte 16384, but its "
+		  "backing is 12288 bytes" },
 	};
 
 	CHECK_FAULTS(faults);
@@ -76,8 +76,8 @@ START_TEST(a_recorded_chunk_past_the_backing_is_told_by_its_end)
 {
 	check_geometry_fault(RECORDED(CHUNK(0, 0, 16384, 0) B_WHOLE),
 		    KVP_EINPUT,
-		    "/base_chunks: cover plane 0 (a) to byte 16384, its "
-		    "backing has 12288");
+		    "/base_chunks: cover plane 0 (a) up to byte 16384, but its "
+		    "backing is 12288 bytes");
 }
 END_TEST
 
@@ -86,10 +86,10 @@ START_TEST(recorded_chunks_cover_the_arena_once)
 	static const struct fault faults[] = {
 		{ RECORDED(CHUNK(0, 0, 4096, 0) "," CHUNK(0, 4096, 8192, null)
 			   B_WHOLE), KVP_EINPUT, "/base_chunks: cover the "
-		  "arena to byte 4096, its rows end at 8192" },
+		  "arena up to byte 4096, but its rows end at 8192" },
 		{ RECORDED(CHUNK(0, 0, 12288, null) B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: cover the arena to byte 0, its rows end at "
-		  "8192" },
+		  "/base_chunks: cover the arena up to byte 0, but its rows "
+		  "end at 8192" },
 		{ RECORDED(CHUNK(0, 0, 4096, 4096) ","
 			   CHUNK(0, 4096, 8192, null) B_WHOLE), KVP_EINPUT,
 		  "/base_chunks: leave a gap in the arena: a chunk begins at "
@@ -104,8 +104,8 @@ START_TEST(recorded_chunks_cover_the_arena_once)
 		  "must begin at 8192" },
 		{ RECORDED(CHUNK(0, 0, 8192, 0) "," CHUNK(0, 8192, 4096, 8192)
 			   B_WHOLE), KVP_EINPUT,
-		  "/base_chunks: place a chunk at 8192, behind the arena's "
-		  "end 8192" },
+		  "/base_chunks: have a chunk at arena address 8192, but "
+		  "the arena ends at 8192" },
 	};
 
 	CHECK_FAULTS(faults);

@@ -12,11 +12,11 @@
 #include "unit/unit.h"
 
 #define KNOWN "unknown key; known here: "
-#define TWICE "given twice; one of them must go"
+#define TWICE "given twice; remove one"
 #define UNSIZED "missing; state it, or let kvplan size compute it"
 #define MISSING "missing; this key is required"
-#define NO_FORMAT "missing; \"kvplan/geometry/1\" or \"kvplan/plan/1\" " \
-	"says what this is"
+#define NO_FORMAT "missing, must be \"kvplan/geometry/1\" or " \
+	"\"kvplan/plan/1\""
 #define NO_NUMBER "is a string, must be a whole number"
 #define NO_BYTES "must be a whole number of bytes or text such as " \
 	"\"2 MiB\" (B, KiB, MiB, GiB, TiB)"
@@ -239,7 +239,7 @@ START_TEST(words_are_chosen_from_the_known_ones)
 		  "\"kvplan/geometry/1\", \"kvplan/plan/1\"" },
 		{ "format='kvplan/plan/1'", KVP_EINPUT, "/format: is "
 		  "\"kvplan/plan/1\", must be \"kvplan/geometry/1\"; a "
-		  "plan's geometry is under its key geometry" },
+		  "plan has its geometry under the key geometry" },
 		{ "access={'declared_readers':'group'}", KVP_EINPUT,
 		  "/access/declared_readers: is \"group\", must be one of "
 		  "\"all\"" },
@@ -359,7 +359,7 @@ START_TEST(keys_that_contradict_are_refused)
 		  "of the granularity, 4096" },
 		{ "planes=[{'name':'a','count':2,'bytes_per_page':1,"
 		  "'address':4096}]", KVP_EINPUT, "/planes/0/address: is one "
-		  "address for 2 planes; list each plane" },
+		  "address for 2 planes; list each plane with its own" },
 		{ "ranks=6;ranks_per_node=2;dcp_group_size=3;"
 		  "access={'imports':[[],[],[],[],[],[]]};"
 		  "static=[{'name':'a','bytes':1,'importers':'none'},"

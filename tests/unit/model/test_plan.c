@@ -223,12 +223,10 @@ static void check_missing_format(const char *anchor, const char *message)
 
 START_TEST(a_missing_format_is_refused)
 {
-	check_missing_format("{", "p: /format: missing; "
-		"\"kvplan/geometry/1\" or \"kvplan/plan/1\" says what this "
-		"is");
-	check_missing_format("\"geometry\":", "p: /geometry/format: missing; "
-		"\"kvplan/geometry/1\" or \"kvplan/plan/1\" says what this "
-		"is");
+	check_missing_format("{", "p: /format: missing, "
+		"must be \"kvplan/geometry/1\" or \"kvplan/plan/1\"");
+	check_missing_format("\"geometry\":", "p: /geometry/format: missing, "
+		"must be \"kvplan/geometry/1\" or \"kvplan/plan/1\"");
 }
 END_TEST
 
@@ -286,7 +284,7 @@ START_TEST(values_of_a_plan_are_checked)
 		  "\"kvplan/geometry/1\", \"kvplan/plan/1\"" },
 		{ "{", "plan/1'", "geometry/1'", KVP_EINPUT, "p: /format: is "
 		  "\"kvplan/geometry/1\", must be \"kvplan/plan/1\"; kvplan "
-		  "plan makes one of it" },
+		  "plan makes a plan of it" },
 		{ "'geometry'", "geometry/1'", "plan/1'", KVP_EINPUT,
 		  "p: /geometry/format: is \"kvplan/plan/1\", must be "
 		  "\"kvplan/geometry/1\"" },
@@ -297,7 +295,7 @@ START_TEST(values_of_a_plan_are_checked)
 		  "merge, dedicated_bytes, chunks, rows, access, summary, "
 		  "headroom" },
 		{ "'merge'", "'merge'", "'merge':'row','merge'", KVP_EINPUT,
-		  "p: /merge: given twice; one of them must go" },
+		  "p: /merge: given twice; remove one" },
 		{ "'geometry'", "'pages':8", "'pages':0", KVP_EINPUT,
 		  "p: /geometry/pages: is 0, must be at least 1" },
 		{ "'chunks'", "'bytes':", "'bytes':-", KVP_EINPUT,
@@ -405,9 +403,9 @@ START_TEST(a_document_of_no_known_format_is_refused)
 		      "d:1:26: the text ends inside an object");
 	check_no_kind("[]", KVP_EINPUT,
 		      "d: /: is a list, must be an object");
-	check_no_kind("{}", KVP_EINPUT, "d: /format: missing; "
-		      "\"kvplan/geometry/1\" or \"kvplan/plan/1\" says what "
-		      "this is");
+	check_no_kind("{}", KVP_EINPUT, "d: /format: missing, "
+		      "must be \"kvplan/geometry/1\" or "
+		      "\"kvplan/plan/1\"");
 	check_no_kind("{'format':1}", KVP_EINPUT,
 		      "d: /format: is a number, must be a string");
 	check_no_kind("{'format':'kvplan/plan/2'}", KVP_EINPUT,

@@ -174,7 +174,7 @@ START_TEST(a_granularity_that_is_no_multiple_is_refused)
 	ck_assert_int_eq(kvp_limits_check(&l, &g, &err), KVP_OK);
 	g.granularity = 65536;
 	ck_assert_int_eq(kvp_limits_check(&l, &g, &err), KVP_EREFUSED);
-	ck_assert_ptr_nonnull(strstr(err.text, "65536 bytes, GPU 0"));
+	ck_assert_ptr_nonnull(strstr(err.text, "65536 bytes, but GPU 0"));
 	ck_assert_ptr_nonnull(strstr(err.text, "granularity 2097152"));
 	kvp_limits_release(&l);
 }

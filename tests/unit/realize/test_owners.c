@@ -204,8 +204,8 @@ static void check_unsound(struct kvp_span *bad_spans, size_t nspans,
 	plan.rows = &row;
 	plan.nrows = 1;
 	ck_assert_int_eq(kvp_owners_new(&o, &plan, &err), KVP_EINPUT);
-	ck_assert_str_eq(err.text, "rows[0]: not ascending ranges of the 12 "
-			 "pages of row 0");
+	ck_assert_str_eq(err.text, "rows[0]: must be row 0 with ascending "
+			 "ranges of the 12 pages");
 	ck_assert_ptr_null(o);
 }
 
