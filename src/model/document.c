@@ -14,7 +14,7 @@ static const char *const formats[] = { KVP_GEOMETRY_FORMAT, KVP_PLAN_FORMAT };
 static int read_format(const struct json_at *at, struct json_at *format,
 		       size_t *which, struct kvp_error *err)
 {
-	struct kvp_error told;
+	struct kvp_error missing;
 	struct json_at type;
 	int code = format_check(at, formats, 2, format, which, err);
 
@@ -22,9 +22,9 @@ static int read_format(const struct json_at *at, struct json_at *format,
 	if (code != KVP_EINPUT || !err || format->p ||
 	    json_member(at, "model_type", &type, NULL) || !type.p)
 		return code;
-	told = *err;
+	missing = *err;
 	return kvp_error_set(err, code, "%s; a model's config.json goes to "
-			     "kvplan import", told.text);
+			     "kvplan import", missing.text);
 }
 
 int document_check(const struct json_at *at, const char *wanted,
