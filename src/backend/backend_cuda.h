@@ -27,7 +27,7 @@ struct gpu {
 	CUfunction match;	/* NULL until something large is compared */
 };
 
-/* backend_cuda_place.c: address space taken larger than was asked for. */
+/* backend_cuda_reserve.c: address space taken larger than was asked for. */
 struct cuda_block;
 struct cuda_piece;
 
@@ -116,7 +116,7 @@ void cuda_settle(struct cuda *c);
 extern const struct kvp_backend cuda_backend;
 CUmemAllocationProp cuda_allocation(const struct gpu *g);
 
-/* backend_cuda_place.c */
+/* backend_cuda_reserve.c */
 int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 		 uint64_t *address, struct kvp_error *err);
 int cuda_unreserve(struct kvp_backend *b, uint64_t address, uint64_t bytes,

@@ -76,7 +76,7 @@ int check_rule_physical_bytes(struct check *c);
 int check_rule_addresses(struct check *c);
 int check_rule_address_space(struct check *c);
 
-/* rules_pieces.c */
+/* rules_permutation.c */
 int check_rule_permutation(struct check *c);
 int check_rule_merge(struct check *c);
 

@@ -69,7 +69,7 @@ int probe_interrupted(const struct probe *p, struct kvp_error *err);
 uint64_t probe_granularity(const struct probe *p);
 
 /* Steps; each gives back what it held through hold_release(). */
-/* probe_able.c: every ability. */
+/* probe_abilities.c: every ability. */
 int probe_abilities(struct probe *p, struct kvp_error *err);
 /* probe_count.c */
 int probe_costs(struct probe *p, struct kvp_error *err);
