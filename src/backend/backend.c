@@ -9,10 +9,10 @@
 #include "base/u64.h"
 #include "backend/verbs.def"
 
-/* Stays in the first cache levels while it is copied on. */
+/* So small that it stays in the first cache levels while it is copied. */
 #define WRITE_BLOCK (UINT64_C(64) << 10)
 
-/* Words compared between two branches. */
+/* Words that are compared at once. */
 #define SAME_WORDS 32
 
 void kvp_backend_close(struct kvp_backend *b)
@@ -54,8 +54,8 @@ BACKEND_VERBS(VERB_BIT)
 _Static_assert(VERBS == 19 && SLOTS == 19 && KVP_OP_ALL == (1 << 19) - 1,
 	       "a verb is a slot, an op bit and a row in verbs.def");
 
-/* Takes the arguments of a call that looks at none of them. */
-static void ignore(const struct kvp_backend *b, ...)
+/* Marks the arguments of a missing verb as used. */
+static void ignore_arguments(const struct kvp_backend *b, ...)
 {
 	(void)b;
 }
@@ -64,7 +64,7 @@ static void ignore(const struct kvp_backend *b, ...)
 	static int missing_##verb(struct kvp_backend *b, LIST parameters, \
 				  struct kvp_error *err)		\
 	{								\
-		ignore(b, LIST arguments);				\
+		ignore_arguments(b, LIST arguments);			\
 		return backend_unsupported(b, #verb, "such call", err);	\
 	}
 #define MISSING_SLOT(op, table, verb, ...) \
@@ -80,9 +80,9 @@ void kvp_backend_complete(struct kvp_backend *b)
 
 /* --- patterns --- */
 
-struct backend_cut backend_cut(uint64_t address, uint64_t bytes)
+struct backend_split backend_split(uint64_t address, uint64_t bytes)
 {
-	struct backend_cut cut;
+	struct backend_split cut;
 
 	cut.head = u64_min((4 - address % 4) % 4, bytes);
 	cut.tail = (bytes - cut.head) % 4;
@@ -96,9 +96,9 @@ unsigned char backend_pattern_byte(uint32_t pattern, uint64_t address)
 }
 
 /*
- * Four bytes, doubled up to one block, then block after block: memcpy is as
- * fast as memset and needs no aligned words.  What is copied begins at a
- * multiple of four bytes from `to`, so the pattern goes on unbroken.
+ * Write four bytes, double them up to one block, then copy block after block:
+ * memcpy is as fast as memset and needs no aligned words.  Every copy begins
+ * a multiple of four bytes after `to`, so the pattern continues.
  */
 void backend_pattern_write(void *to, uint64_t address, uint64_t bytes,
 			   uint32_t pattern)
@@ -114,8 +114,8 @@ void backend_pattern_write(void *to, uint64_t address, uint64_t bytes,
 	}
 }
 
-/* No branch within, so that compilers make vector instructions of it. */
-static bool words_same(const unsigned char *p, uint64_t word)
+/* There is no branch in the loop, so that compilers vectorize it. */
+static bool are_words_equal(const unsigned char *p, uint64_t word)
 {
 	uint64_t differ = 0, each;
 	size_t i;
@@ -127,15 +127,15 @@ static bool words_same(const unsigned char *p, uint64_t word)
 	return !differ;
 }
 
-uint64_t backend_pattern_same(const void *from, uint64_t address,
-			      uint64_t bytes, uint32_t pattern)
+uint64_t backend_pattern_compare(const void *from, uint64_t address,
+				 uint64_t bytes, uint32_t pattern)
 {
 	const uint64_t block = SAME_WORDS * sizeof(uint64_t);
 	const unsigned char *p = from;
 	uint64_t done = 0, word;
 
 	backend_pattern_write(&word, address, sizeof(word), pattern);
-	while (bytes - done >= block && words_same(p + done, word))
+	while (bytes - done >= block && are_words_equal(p + done, word))
 		done += block;
 	while (done < bytes &&
 	       p[done] == backend_pattern_byte(pattern, address + done))

@@ -1,9 +1,9 @@
 /*
- * The CUDA driver as a backend.  It owns, per GPU, a hold on the primary
- * context and one stream, and two pinned host buffers for comparing; what it
- * maps belongs to the caller.  It promises to leave the thread's current
- * context as it was and to wait for its own fills before it unmaps.  It
- * knows nothing of plans.
+ * The CUDA driver as a backend.  It owns two pinned host buffers for
+ * comparing and, for every GPU, a reference to the primary context and a
+ * stream; the caller owns what is mapped.  It leaves the thread's current
+ * context as it was and waits for its own fills before it unmaps.  It knows
+ * nothing of plans.
  */
 #include "backend/backend_cuda.h"
 
@@ -28,7 +28,7 @@ _Static_assert(sizeof(CUdeviceptr) == sizeof(uint64_t) &&
 	       sizeof(size_t) == sizeof(uint64_t),
 	       "addresses, handles and lengths are 64 bits");
 
-/* "GPU-" and the 16 bytes as 8-4-4-4-12 digits. */
+/* Write "GPU-" and the 16 bytes as 8-4-4-4-12 digits. */
 static void uuid_text(char *text, size_t room, const CUuuid *uuid)
 {
 	size_t used = (size_t)snprintf(text, room, "GPU");
@@ -109,7 +109,7 @@ static int cuda_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 	assert(can);
 	if (!rc)
 		rc = cuda_check_device(c, owner, err);
-	/* The driver denies that a GPU is its own peer. */
+	/* The driver says that a GPU is not its own peer. */
 	if (!rc && device != owner)
 		rc = CALL(c, err, DeviceCanAccessPeer,
 			  (&answer, gpu_of(c, device)->device,
@@ -172,7 +172,7 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 	if (rc)
 		return rc;
 	g = gpu_of(c, what->device);
-	/* The driver would create it all the same, of no use to RDMA. */
+	/* The driver would create memory that RDMA cannot use. */
 	if (what->rdma && !g->rdma)
 		return kvp_error_set(err, KVP_EDRIVER, "cuMemCreate: GPU %d "
 				     "has no GPUDirect RDMA for mapped memory",
@@ -214,14 +214,14 @@ static int cuda_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	struct cuda *c = cuda_of(b);
 	int rc;
 
-	cuda_settle(c);
+	cuda_wait_all(c);
 	rc = cuda_enter_range(c, address, bytes, err);
 	return rc ? rc : LAST(c, err, MemUnmap, (address, bytes));
 }
 
-/* The grants in the driver's form, in c->descs. */
-static int describe(struct cuda *c, const struct kvp_grant *grants,
-		    size_t count, struct kvp_error *err)
+/* Write the grants to c->descs, in the driver's form. */
+static int write_descs(struct cuda *c, const struct kvp_grant *grants,
+		       size_t count, struct kvp_error *err)
 {
 	CUmemAccessDesc *d;
 	size_t i;
@@ -255,7 +255,7 @@ static int cuda_grant(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	int rc;
 
 	assert(grants || !count);
-	rc = describe(c, grants, count, err);
+	rc = write_descs(c, grants, count, err);
 	if (!rc)
 		rc = cuda_enter_range(c, address, bytes, err);
 	return rc ? rc : LAST(c, err, MemSetAccess, (address, bytes,

@@ -1,6 +1,6 @@
 /*
- * What the files of the CUDA backend share: its structs, one driver call,
- * and making a GPU's context current for the length of a verb.
+ * What the files of the CUDA backend share: its structs, how a driver call is
+ * made, and how a GPU's context is made current while a verb runs.
  */
 #ifndef KVPLAN_BACKEND_BACKEND_CUDA_H
 #define KVPLAN_BACKEND_BACKEND_CUDA_H
@@ -17,38 +17,39 @@
 
 struct gpu {
 	CUdevice device;
-	CUcontext context;	/* NULL: not held */
+	CUcontext context;	/* NULL: not retained */
 	CUstream stream;
 	uint64_t granularity;
 	bool rdma;
 	bool busy;		/* fills or copies may still run */
-	bool no_kernel;		/* it could not be loaded */
+	bool no_kernel;		/* the kernel could not be loaded */
 	CUmodule module;
-	CUfunction match;	/* NULL until something large is compared */
+	CUfunction match;	/* NULL until a large range is compared */
 };
 
-/* backend_cuda_reserve.c: address space taken larger than was asked for. */
+/* backend_cuda_reserve.c: an address range that was reserved larger than
+   asked for, and a part of it that a caller has. */
 struct cuda_block;
-struct cuda_piece;
+struct cuda_part;
 
 struct cuda {
 	struct kvp_backend base;
 	struct cuda_api api;
 	struct gpu *gpus;	/* [base.devices] */
 	uint64_t granularity;	/* the smallest */
-	void *buffers[2];	/* NULL until something is compared */
+	void *buffers[2];	/* NULL until a range is compared */
 	CUmemAccessDesc *descs;	/* room for one grant call */
 	size_t descs_room;
 	struct cuda_block *blocks;
-	struct cuda_piece *pieces;	/* of blocks, handed out */
-	size_t nblocks, npieces;
+	struct cuda_part *parts;
+	size_t nblocks, nparts;
 	struct pools pools;	/* `system` is the CUmemoryPool */
 };
 
-/* One driver call; its text names it as the driver's manual does. */
+/* Make one driver call; an error names it as the driver's manual does. */
 #define CALL(c, err, name, args) \
 	cuda_api_result(&(c)->api, "cu" #name, (c)->api.name args, (err))
-/* One that ends what cuda_enter() began. */
+/* The same, and cuda_leave() after it. */
 #define LAST(c, err, name, args) cuda_leave((c), CALL(c, err, name, args))
 
 static inline struct cuda *cuda_of(struct kvp_backend *b)
@@ -62,23 +63,25 @@ static inline struct gpu *gpu_of(struct cuda *c, uint32_t device)
 	return &c->gpus[device];
 }
 
-/* backend_cuda.c: KVP_EDRIVER for a device that is not there. */
+/* backend_cuda.c: KVP_EDRIVER if there is no such device. */
 int cuda_check_device(const struct cuda *c, uint32_t device,
 		      struct kvp_error *err);
-/* The same for a range that is empty or no multiple of the granularity. */
+/* KVP_EDRIVER if a range is empty or not aligned to the granularity. */
 int cuda_check_range(const struct cuda *c, uint64_t address, uint64_t bytes,
 		     struct kvp_error *err);
 
-/* Make a GPU's context current, and make the caller's current again. */
+/* Make a GPU's context current until cuda_leave(), which makes the caller's
+   current again and returns the code it is given. */
 static inline int cuda_enter(struct cuda *c, uint32_t device,
 			     struct kvp_error *err)
 {
 	int code = cuda_check_device(c, device, err);
 
-	return code ? code : CALL(c, err, CtxPushCurrent, (gpu_of(c, device)->context));
+	return code ? code : CALL(c, err, CtxPushCurrent,
+				  (gpu_of(c, device)->context));
 }
 
-/* For a call on a range of addresses, which is no GPU's. */
+/* The same for a call on an address range, which belongs to no GPU. */
 static inline int cuda_enter_range(struct cuda *c, uint64_t address,
 				   uint64_t bytes, struct kvp_error *err)
 {
@@ -91,7 +94,8 @@ static inline int cuda_leave(struct cuda *c, int rc)
 {
 	CUcontext own;
 
-	/* May repeat what asynchronous work met; whoever waits hears it. */
+	/* It may return an earlier error of asynchronous work; the next
+	   synchronize returns that error, too. */
 	(void)c->api.CtxPopCurrent(&own);
 	return rc;
 }
@@ -106,13 +110,13 @@ int cuda_synchronize(struct kvp_backend *b, uint32_t device,
 		     struct kvp_error *err);
 
 /*
- * Wait for whatever still runs: the driver does not before it unmaps, and a
- * GPU that works where nothing is mapped loses its context.  What the work
- * met is not the unmap's error.
+ * Wait for fills and copies that still run.  The driver unmaps without
+ * waiting, and a GPU that accesses unmapped memory loses its context.  An
+ * error of that work is not reported here: the unmap has not failed.
  */
-void cuda_settle(struct cuda *c);
+void cuda_wait_all(struct cuda *c);
 
-/* backend_cuda.c: all verbs, and what an allocation looks like. */
+/* backend_cuda.c: all verbs, and the properties of a physical allocation. */
 extern const struct kvp_backend cuda_backend;
 CUmemAllocationProp cuda_allocation(const struct gpu *g);
 
@@ -131,7 +135,7 @@ int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 		  uint64_t *address, struct kvp_error *err);
 int cuda_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 		    struct kvp_error *err);
-/* Give back every block and destroy every pool, as far as that goes. */
+/* Free every block and destroy every pool; errors are ignored. */
 void cuda_pools_release(struct cuda *c);
 
 /* backend_cuda_open.c */

@@ -1,5 +1,5 @@
 /*
- * The CUDA backend's data: filling and waiting.
+ * The CUDA backend: filling memory, and waiting for the GPUs.
  */
 #include "backend/backend_cuda.h"
 
@@ -7,7 +7,7 @@
 
 #include "backend/backend_util.h"
 
-void cuda_settle(struct cuda *c)
+void cuda_wait_all(struct cuda *c)
 {
 	struct gpu *g;
 	uint32_t i;
@@ -20,7 +20,7 @@ void cuda_settle(struct cuda *c)
 	}
 }
 
-/* Fill single bytes: what lies before and after whole words. */
+/* Fill single bytes: those before and after whole words. */
 static int fill_bytes(struct cuda *c, CUstream stream, uint64_t address,
 		      uint64_t bytes, uint32_t pattern, struct kvp_error *err)
 {
@@ -39,7 +39,7 @@ int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 		     uint64_t bytes, uint32_t pattern, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	struct backend_cut cut = backend_cut(address, bytes);
+	struct backend_split cut = backend_split(address, bytes);
 	int rc = cuda_enter(c, device, err);
 	struct gpu *g;
 
@@ -58,7 +58,7 @@ int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 	return cuda_leave(c, rc);
 }
 
-/* All streams of the context, so that the frees on it are done too. */
+/* Wait for all streams of the context, so that pool blocks are freed, too. */
 int cuda_synchronize(struct kvp_backend *b, uint32_t device,
 		     struct kvp_error *err)
 {

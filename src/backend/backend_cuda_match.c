@@ -1,7 +1,8 @@
 /*
- * Comparing on CUDA: on the GPU by a kernel, which reads at the memory's
- * speed; on the host, after copying, what is small or unaligned, and
- * everything where the kernel cannot be loaded.
+ * The CUDA backend: comparing memory with a pattern.  A kernel compares on
+ * the GPU, at the memory's speed.  Small ranges and unaligned ends are copied
+ * and compared on the host, and so is everything if the kernel cannot be
+ * loaded.
  */
 #include "backend/backend_cuda.h"
 
@@ -10,10 +11,10 @@
 #include "base/u64.h"
 #include "backend/backend_util.h"
 
-/* A buffer to compare; large enough that a copy runs at full speed. */
+/* Bytes of a host buffer; large enough that a copy runs at full speed. */
 #define BUFFER_BYTES (UINT64_C(16) << 20)
 
-/* Below this a launch costs more than a copy. */
+/* With fewer bytes a launch costs more than a copy. */
 #define KERNEL_BYTES (UINT64_C(64) << 10)
 
 #define VECTOR_BYTES 16
@@ -21,9 +22,10 @@
 #define BLOCKS 1056		/* eight for each of 132 multiprocessors */
 
 /*
- * kvp_match(from, vectors, word, first): the least number of a vector of
- * four words, from `from` on, that holds another word, into *first by an
- * atomic minimum.  PTX for compute capability 6.0, compiled by the driver.
+ * kvp_match(from, vectors, word, first): compares `vectors` vectors of four
+ * words, which begin at `from`, with `word`, and lowers *first, by an atomic
+ * minimum, to the number of the first one that differs.  PTX for compute
+ * capability 6.0, which the driver compiles.
  */
 static const char kernel[] =
 	".version 6.0\n"
@@ -64,10 +66,10 @@ static const char kernel[] =
 	"	ret;\n"
 	"}\n";
 
-/* Compare each piece while the next one is on its way. */
-static int match_pieces(struct cuda *c, CUstream stream, uint64_t address,
-			uint64_t bytes, uint32_t pattern, uint64_t *same,
-			struct kvp_error *err)
+/* Copy one buffer after the other; compare each while the next is copied. */
+static int match_on_host(struct cuda *c, CUstream stream, uint64_t address,
+			 uint64_t bytes, uint32_t pattern, uint64_t *same,
+			 struct kvp_error *err)
 {
 	uint64_t asked = u64_min(bytes, BUFFER_BYTES);
 	uint64_t here, next, good;
@@ -89,8 +91,8 @@ static int match_pieces(struct cuda *c, CUstream stream, uint64_t address,
 				   stream));
 		if (rc)
 			break;
-		good = backend_pattern_same(c->buffers[which],
-					    address + *same, here, pattern);
+		good = backend_pattern_compare(c->buffers[which],
+					       address + *same, here, pattern);
 		*same += good;
 		if (good < here)
 			break;
@@ -100,8 +102,8 @@ static int match_pieces(struct cuda *c, CUstream stream, uint64_t address,
 	return rc;
 }
 
-/* Both buffers, taken when first needed: a run without checks has none. */
-static int want_buffers(struct cuda *c, struct kvp_error *err)
+/* Allocate both buffers when first needed: a run without checks needs none. */
+static int make_buffers(struct cuda *c, struct kvp_error *err)
 {
 	size_t i;
 	int rc = KVP_OK;
@@ -114,8 +116,8 @@ static int want_buffers(struct cuda *c, struct kvp_error *err)
 	return rc;
 }
 
-/* Load the kernel once; where that fails the host compares. */
-static bool want_kernel(struct cuda *c, struct gpu *g)
+/* Load the kernel, once; false: it cannot be loaded, the host compares. */
+static bool load_kernel(struct cuda *c, struct gpu *g)
 {
 	if (g->match || g->no_kernel)
 		return g->match;
@@ -128,7 +130,8 @@ static bool want_kernel(struct cuda *c, struct gpu *g)
 	return g->match;
 }
 
-/* Whole vectors; *first is the number of a wrong one, or UINT64_MAX. */
+/* Compare whole vectors; *first is the number of the first one that differs,
+   or UINT64_MAX. */
 static int match_vectors(struct cuda *c, struct gpu *g, uint64_t address,
 			 uint64_t vectors, uint32_t pattern, uint64_t *first,
 			 struct kvp_error *err)
@@ -151,9 +154,9 @@ static int match_vectors(struct cuda *c, struct gpu *g, uint64_t address,
 }
 
 /*
- * Head and tail on the host, what is between on the GPU.  The head is never
- * empty: where the GPU has no access a copy is refused, a kernel would cost
- * the context.
+ * Compare head and tail on the host, the vectors between on the GPU.  The
+ * head is never empty: if the GPU has no access, its copy fails, before a
+ * kernel would destroy the context.
  */
 static int match_on_gpu(struct cuda *c, struct gpu *g, uint64_t address,
 			uint64_t bytes, uint32_t pattern, uint64_t *same,
@@ -163,7 +166,7 @@ static int match_on_gpu(struct cuda *c, struct gpu *g, uint64_t address,
 	uint64_t vectors, first, good;
 	int rc;
 
-	rc = match_pieces(c, g->stream, address, head, pattern, same, err);
+	rc = match_on_host(c, g->stream, address, head, pattern, same, err);
 	if (rc || *same < head)
 		return rc;
 	vectors = (bytes - head) / VECTOR_BYTES;
@@ -171,11 +174,11 @@ static int match_on_gpu(struct cuda *c, struct gpu *g, uint64_t address,
 			   err);
 	if (rc)
 		return rc;
-	/* From a wrong vector on, or the tail: the host finds the byte. */
+	/* The host compares the vector that differs, or the tail, by bytes. */
 	*same = head + u64_min(first, vectors) * VECTOR_BYTES;
-	rc = match_pieces(c, g->stream, address + *same,
-			  u64_min(VECTOR_BYTES, bytes - *same), pattern, &good,
-			  err);
+	rc = match_on_host(c, g->stream, address + *same,
+			   u64_min(VECTOR_BYTES, bytes - *same), pattern, &good,
+			   err);
 	*same += good;
 	return rc;
 }
@@ -194,14 +197,14 @@ int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
 		return rc;
 	g = gpu_of(c, device);
 	g->busy = true;
-	rc = want_buffers(c, err);
+	rc = make_buffers(c, err);
 	if (!rc)
-		rc = bytes >= KERNEL_BYTES && want_kernel(c, g) ?
+		rc = bytes >= KERNEL_BYTES && load_kernel(c, g) ?
 			match_on_gpu(c, g, address, bytes, pattern, &same,
 				     err) :
-			match_pieces(c, g->stream, address, bytes, pattern,
-				     &same, err);
-	/* A copy ahead may still be writing into its buffer. */
+			match_on_host(c, g->stream, address, bytes, pattern,
+				      &same, err);
+	/* After a difference the next copy may still write to its buffer. */
 	if (rc || same < bytes)
 		g->busy = CALL(c, NULL, StreamSynchronize, (g->stream)) != 0;
 	else

@@ -1,6 +1,6 @@
 /*
- * Opening and closing the CUDA backend: the driver is looked up, the GPUs
- * are picked, their primary contexts held.
+ * Opening and closing the CUDA backend: the driver is loaded, the GPUs are
+ * selected, their primary contexts are retained.
  */
 #include <kvplan/backend.h>
 
@@ -15,13 +15,13 @@
 #define MAPS CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
 #define RDMA CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
 
-/* Serves a half-opened backend too. */
+/* Also closes a backend whose opening failed. */
 void cuda_close(struct kvp_backend *b)
 {
 	struct cuda *c = cuda_of(b);
 	uint32_t i;
 
-	cuda_settle(c);
+	cuda_wait_all(c);
 	cuda_pools_release(c);
 	if ((c->buffers[0] || c->buffers[1]) && !cuda_enter(c, 0, NULL)) {
 		for (i = 0; i < 2; i++)
@@ -40,13 +40,14 @@ void cuda_close(struct kvp_backend *b)
 			(void)c->api.DevicePrimaryCtxRelease(c->gpus[i].device);
 	}
 	free(c->blocks);
-	free(c->pieces);
+	free(c->parts);
 	free(c->descs);
 	free(c->gpus);
 	free(c);
 }
 
-/* What needs the context: granularity and the stream for fills. */
+/* Read the granularity and create the stream for fills; both need the
+   context. */
 static int open_stream(struct cuda *c, uint32_t device, struct kvp_error *err)
 {
 	struct gpu *g = gpu_of(c, device);
@@ -83,7 +84,7 @@ static int open_gpu(struct cuda *c, uint32_t device, uint32_t ordinal,
 		rc = kvp_error_set(err, KVP_EUNAVAILABLE, "GPU %" PRIu32
 				   " has no virtual memory management",
 				   ordinal);
-	/* Drivers before CUDA 11.3 do not know the question: no. */
+	/* Drivers before CUDA 11.3 do not know this attribute: no RDMA. */
 	if (!rc && !c->api.DeviceGetAttribute(&rdma, RDMA, g->device))
 		g->rdma = rdma != 0;
 	if (!rc)
@@ -92,7 +93,7 @@ static int open_gpu(struct cuda *c, uint32_t device, uint32_t ordinal,
 	return rc ? rc : open_stream(c, device, err);
 }
 
-/* The driver's number of GPUs.  A driver that will not start is none. */
+/* Count the GPUs.  A driver that does not start is KVP_EUNAVAILABLE. */
 static int count_gpus(struct cuda *c, uint32_t *count, struct kvp_error *err)
 {
 	int found = 0;

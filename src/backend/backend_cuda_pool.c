@@ -1,11 +1,11 @@
 /*
- * The CUDA backend's pools: stream-ordered allocation on the GPU's own
- * stream, the one that is filled on.
+ * The CUDA backend's pools: stream-ordered allocation on the GPU's stream for
+ * fills.
  *
- * With a release threshold of 0 the driver gives back at a synchronize what
- * was freed before it, in whole steps of 32 MiB.  It destroys a pool in use
- * later, when its last block goes, and does not say what it does with an
- * address it never handed out; both are refused before it is asked.
+ * With a release threshold of 0 the driver frees at a synchronize the memory
+ * of blocks that were freed before it, in multiples of 32 MiB.  The driver
+ * would accept destroying a pool that has blocks, and its manual does not say
+ * what freeing an unknown address does; both are refused here.
  */
 #include "backend/backend_cuda.h"
 
@@ -15,8 +15,8 @@
 
 #define POOLS CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
 
-static int check_able(struct cuda *c, const struct gpu *g,
-		      struct kvp_error *err)
+static int check_supported(struct cuda *c, const struct gpu *g,
+			   struct kvp_error *err)
 {
 	int able = 0;
 	int rc = CALL(c, err, DeviceGetAttribute, (&able, POOLS, g->device));
@@ -27,8 +27,8 @@ static int check_able(struct cuda *c, const struct gpu *g,
 			     " memory pools", (int)g->device);
 }
 
-/* Not shareable, of the GPU's memory alone, keeping nothing. */
-static int create(struct cuda *c, struct pool *pool, struct kvp_error *err)
+/* The pool cannot be shared, uses the GPU's memory only and keeps none. */
+static int create_pool(struct cuda *c, struct pool *pool, struct kvp_error *err)
 {
 	CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED };
 	CUmemoryPool made = NULL;
@@ -61,15 +61,15 @@ int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
 	assert(pool);
 	rc = cuda_check_device(c, device, err);
 	if (!rc)
-		rc = check_able(c, gpu_of(c, device), err);
+		rc = check_supported(c, gpu_of(c, device), err);
 	if (!rc)
 		rc = pool_new(&made, device, err);
 	if (!rc)
-		rc = create(c, made, err);
+		rc = create_pool(c, made, err);
 	if (rc)
 		free(made);
 	else
-		*pool = pools_enter(&c->pools, made);
+		*pool = pools_add(&c->pools, made);
 	return rc;
 }
 
@@ -85,7 +85,7 @@ int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 		rc = cuda_enter(c, gone->device, err);
 	if (rc)
 		return rc;
-	/* Blocks given back last may still be on their way. */
+	/* The last frees may still be running. */
 	rc = CALL(c, err, StreamSynchronize,
 		  (gpu_of(c, gone->device)->stream));
 	if (!rc)
@@ -106,8 +106,8 @@ int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 	int rc;
 
 	assert(address);
-	rc = pools_room(&c->pools, "cuMemAllocFromPoolAsync", pool, bytes,
-			&block, err);
+	rc = pools_prepare_block(&c->pools, "cuMemAllocFromPoolAsync", pool,
+				 bytes, &block, err);
 	if (rc)
 		return rc;
 	from = block->pool;
@@ -120,7 +120,7 @@ int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 		free(block);
 		return rc;
 	}
-	pools_enter_block(&c->pools, block, got);
+	pools_add_block(&c->pools, block, got);
 	*address = got;
 	return KVP_OK;
 }
@@ -143,7 +143,7 @@ int cuda_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 			  (address, gpu_of(c, device)->stream));
 	if (rc)
 		return rc;
-	pools_take_block(&c->pools, block);
+	pools_remove_block(&c->pools, block);
 	free(block);
 	return KVP_OK;
 }

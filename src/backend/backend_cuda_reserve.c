@@ -1,10 +1,11 @@
 /*
- * Address space.  A hint is honoured by the driver only where it takes new
- * address space from the system: what fits into space that it holds already
- * lands there instead, whatever the hint (measured: below 1 GiB in a process
- * that runs PyTorch).  So a wanted place that is missed is asked for again,
- * larger; the block that comes then serves all wanted places inside it.
- * Address space costs nothing.
+ * The CUDA backend: reserving address ranges.  The driver reserves at the
+ * wanted address only if it takes new addresses from the system: a range that
+ * fits into addresses that the driver holds already is reserved there instead
+ * (measured: below 1 GiB in a process that runs PyTorch).  If the driver
+ * returns another address, a larger block around the wanted range is
+ * reserved; all wanted ranges inside that block are parts of it.  Addresses
+ * take no memory.
  */
 #include "backend/backend_cuda.h"
 
@@ -17,43 +18,43 @@
 #include "base/error.h"
 
 /*
- * The sizes that are tried, the largest first and at multiples of itself,
- * so that all that is recorded close by, on either side, lies inside one
- * block: 1 TiB, 64 GiB, 4 GiB.
+ * Blocks of 1 TiB, 64 GiB and 4 GiB are tried in this order.  Each begins at
+ * a multiple of its size, so that one block holds the other recorded ranges
+ * near the wanted one, on both sides.
  */
 #define LARGEST_BLOCK (UINT64_C(1) << 40)
 #define SMALLEST_BLOCK (UINT64_C(4) << 30)
 
-/* Address space that the driver gave, larger than asked for. */
+/* An address range that was reserved, larger than asked for. */
 struct cuda_block {
 	uint64_t address;
 	uint64_t bytes;
 };
 
-/* A part of it that is handed out. */
-struct cuda_piece {
+/* A range inside a block that a caller has reserved. */
+struct cuda_part {
 	uint64_t address;
 	uint64_t bytes;
-	uint64_t block;		/* its address */
+	uint64_t block;		/* the block's address */
 };
 
-/* Room for one more block and piece, so that nothing fails later. */
+/* Make room for one more block and part, so that adding cannot fail. */
 static int make_room(struct cuda *c, struct kvp_error *err)
 {
 	struct cuda_block *blocks;
-	struct cuda_piece *pieces;
+	struct cuda_part *parts;
 
 	blocks = realloc(c->blocks, (c->nblocks + 1) * sizeof(*blocks));
 	if (blocks)
 		c->blocks = blocks;
-	pieces = realloc(c->pieces, (c->npieces + 1) * sizeof(*pieces));
-	if (pieces)
-		c->pieces = pieces;
-	return blocks && pieces ? KVP_OK : kvp_error_nomem(err);
+	parts = realloc(c->parts, (c->nparts + 1) * sizeof(*parts));
+	if (parts)
+		c->parts = parts;
+	return blocks && parts ? KVP_OK : kvp_error_nomem(err);
 }
 
-static int take(struct cuda *c, uint64_t bytes, uint64_t wanted,
-		uint64_t *got, struct kvp_error *err)
+static int reserve_range(struct cuda *c, uint64_t bytes, uint64_t wanted,
+			 uint64_t *got, struct kvp_error *err)
 {
 	CUdeviceptr address;
 	int rc = cuda_enter_range(c, wanted, bytes, err);
@@ -66,94 +67,96 @@ static int take(struct cuda *c, uint64_t bytes, uint64_t wanted,
 	return rc;
 }
 
-static int give_back(struct cuda *c, uint64_t address, uint64_t bytes,
-		     struct kvp_error *err)
+static int free_range(struct cuda *c, uint64_t address, uint64_t bytes,
+		      struct kvp_error *err)
 {
 	int rc = cuda_enter_range(c, address, bytes, err);
 
 	return rc ? rc : LAST(c, err, MemAddressFree, (address, bytes));
 }
 
-/* A place that missed must not stay: *got is 0 once it is given back. */
-static int take_there(struct cuda *c, uint64_t bytes, uint64_t wanted,
+/* Reserve at the wanted address.  If the driver returns another one, that is
+   freed again: it is *offered, and *got is 0. */
+static int reserve_at(struct cuda *c, uint64_t bytes, uint64_t wanted,
 		      uint64_t *got, uint64_t *offered, struct kvp_error *err)
 {
-	int rc = take(c, bytes, wanted, got, err);
+	int rc = reserve_range(c, bytes, wanted, got, err);
 
 	if (rc || *got == wanted)
 		return rc;
 	*offered = *got;
 	*got = 0;
-	rc = give_back(c, *offered, bytes, err);
+	rc = free_range(c, *offered, bytes, err);
 	return rc ? kvp_error_wrap(err, KVP_ESTUCK, "0x%" PRIx64 " is not "
 				   "free, and cannot give back 0x%" PRIx64,
 				   wanted, *offered) : KVP_OK;
 }
 
-static bool inside(const struct cuda_block *b, uint64_t address,
-		   uint64_t bytes)
+static bool holds_range(const struct cuda_block *b, uint64_t address,
+			uint64_t bytes)
 {
 	return address >= b->address && address - b->address < b->bytes &&
 	       bytes <= b->bytes - (address - b->address);
 }
 
-static void hand_out(struct cuda *c, uint64_t block, uint64_t address,
+static void add_part(struct cuda *c, uint64_t block, uint64_t address,
 		     uint64_t bytes)
 {
-	c->pieces[c->npieces++] =
-		(struct cuda_piece){ address, bytes, block };
+	c->parts[c->nparts++] =
+		(struct cuda_part){ address, bytes, block };
 }
 
-/* A wanted place within a block that was taken before. */
-static bool find_block(struct cuda *c, uint64_t address, uint64_t bytes)
+/* Reserve a part of a block that exists; false: no block holds the range, or
+   a part overlaps it. */
+static bool reserve_in_block(struct cuda *c, uint64_t address, uint64_t bytes)
 {
 	uint64_t block = 0;
 	size_t i;
 
 	for (i = 0; i < c->nblocks; i++)
-		if (inside(&c->blocks[i], address, bytes))
+		if (holds_range(&c->blocks[i], address, bytes))
 			block = c->blocks[i].address;
-	for (i = 0; i < c->npieces; i++)
-		if (address < c->pieces[i].address + c->pieces[i].bytes &&
-		    c->pieces[i].address < address + bytes)
+	for (i = 0; i < c->nparts; i++)
+		if (address < c->parts[i].address + c->parts[i].bytes &&
+		    c->parts[i].address < address + bytes)
 			return false;
 	if (block)
-		hand_out(c, block, address, bytes);
+		add_part(c, block, address, bytes);
 	return block;
 }
 
-/* Where a block around a wanted place begins. */
+/* Where a block of `block` bytes around the wanted range begins. */
 static uint64_t block_start(uint64_t block, uint64_t wanted, uint64_t bytes)
 {
 	uint64_t start = wanted - wanted % block;
 
 	assert(block >= bytes && wanted);
-	/* 0 would be no hint; and it has to hold the place whole. */
+	/* Address 0 means any address, and the block must hold the range. */
 	return start && wanted + bytes <= start + block ? start : wanted;
 }
 
-static int reserve_there(struct cuda *c, uint64_t bytes, uint64_t wanted,
-			 struct kvp_error *err)
+static int reserve_wanted(struct cuda *c, uint64_t bytes, uint64_t wanted,
+			  struct kvp_error *err)
 {
 	uint64_t block, start, got = 0, offered = 0;
 	int rc = make_room(c, err);
 
-	if (rc || find_block(c, wanted, bytes))
+	if (rc || reserve_in_block(c, wanted, bytes))
 		return rc;
-	rc = take_there(c, bytes, wanted, &got, &offered, err);
+	rc = reserve_at(c, bytes, wanted, &got, &offered, err);
 	for (block = LARGEST_BLOCK; !rc && !got && block >= SMALLEST_BLOCK;
 	     block /= 16) {
 		if (block < bytes)
 			continue;
 		start = block_start(block, wanted, bytes);
-		rc = take_there(c, block, start, &got, &offered, err);
-		/* No room for one so large says nothing about the next. */
+		rc = reserve_at(c, block, start, &got, &offered, err);
+		/* A smaller block may still fit. */
 		if (rc == KVP_EEXHAUSTED)
 			rc = KVP_OK;
 		if (rc || !got)
 			continue;
 		c->blocks[c->nblocks++] = (struct cuda_block){ got, block };
-		hand_out(c, got, wanted, bytes);
+		add_part(c, got, wanted, bytes);
 	}
 	if (rc || got)
 		return rc;
@@ -170,33 +173,33 @@ int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 
 	assert(address);
 	if (!wanted)
-		return take(c, bytes, 0, address, err);
-	rc = reserve_there(c, bytes, wanted, err);
+		return reserve_range(c, bytes, 0, address, err);
+	rc = reserve_wanted(c, bytes, wanted, err);
 	if (!rc)
 		*address = wanted;
 	return rc;
 }
 
-/* A block goes with its last piece. */
-static int drop_piece(struct cuda *c, size_t i, struct kvp_error *err)
+/* Remove a part; free its block if it was the last one. */
+static int drop_part(struct cuda *c, size_t i, struct kvp_error *err)
 {
-	uint64_t block = c->pieces[i].block;
+	uint64_t block = c->parts[i].block;
 	size_t k;
 	int rc;
 
-	assert(i < c->npieces);
-	for (k = 0; k < c->npieces; k++)
-		if (k != i && c->pieces[k].block == block)
+	assert(i < c->nparts);
+	for (k = 0; k < c->nparts; k++)
+		if (k != i && c->parts[k].block == block)
 			break;
-	if (k == c->npieces) {
+	if (k == c->nparts) {
 		for (k = 0; c->blocks[k].address != block; k++)
 			assert(k + 1 < c->nblocks);
-		rc = give_back(c, block, c->blocks[k].bytes, err);
+		rc = free_range(c, block, c->blocks[k].bytes, err);
 		if (rc)
 			return rc;
 		c->blocks[k] = c->blocks[--c->nblocks];
 	}
-	c->pieces[i] = c->pieces[--c->npieces];
+	c->parts[i] = c->parts[--c->nparts];
 	return KVP_OK;
 }
 
@@ -206,10 +209,10 @@ int cuda_unreserve(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	struct cuda *c = cuda_of(b);
 	size_t i;
 
-	for (i = 0; i < c->npieces; i++)
-		if (c->pieces[i].address == address)
-			return drop_piece(c, i, err);
-	return give_back(c, address, bytes, err);
+	for (i = 0; i < c->nparts; i++)
+		if (c->parts[i].address == address)
+			return drop_part(c, i, err);
+	return free_range(c, address, bytes, err);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The fault backend: passes every call on to the backend it wraps, except
- * those that are to fail.  These answer at once; the inner backend never
- * sees them.
+ * those that are to fail.  Those return the error; the inner backend is not
+ * called.
  */
 #include <kvplan/backend.h>
 
@@ -22,9 +22,9 @@ static struct kvp_backend *inner(struct kvp_backend *b)
 	return ((struct fault_backend *)b)->inner;
 }
 
-/* KVP_OK where the call is to be passed on. */
-static int strike(struct kvp_backend *b, enum kvp_op op, const char *call,
-		  struct kvp_error *err)
+/* Count a call; KVP_OK if it is to be passed on, else the error. */
+static int inject_fault(struct kvp_backend *b, enum kvp_op op, const char *call,
+			struct kvp_error *err)
 {
 	struct kvp_fault *fault = ((struct fault_backend *)b)->fault;
 
@@ -34,7 +34,7 @@ static int strike(struct kvp_backend *b, enum kvp_op op, const char *call,
 		fault->countdown--;
 		return KVP_OK;
 	}
-	/* Left at 1 it strikes again. */
+	/* A countdown that stays 1 makes the next call fail as well. */
 	if (!fault->for_ever)
 		fault->countdown = 0;
 	fault->hits++;
@@ -46,7 +46,7 @@ static int strike(struct kvp_backend *b, enum kvp_op op, const char *call,
 	static int fault_##verb(struct kvp_backend *b, LIST parameters,	\
 				struct kvp_error *err)			\
 	{								\
-		int code = strike(b, KVP_OP_##op, #verb, err);		\
+		int code = inject_fault(b, KVP_OP_##op, #verb, err);	\
 									\
 		return code ? code : inner(b)->table.verb(inner(b),	\
 						LIST arguments, err);	\

@@ -1,10 +1,10 @@
 /*
- * The host backend: this machine's memory stands in for GPUs.
+ * The host backend: this machine's memory is used in place of GPUs.
  *
- * Wrong order is refused the way the CUDA driver refuses it.  Pages come
- * into being when first touched; creating takes none.  A machine that runs
- * out of memory under fill kills the process: the kernel has no other answer
- * to a page it promised.
+ * Calls in a wrong order are refused as the CUDA driver refuses them.  The
+ * kernel allocates a page when it is first touched; creating a handle takes
+ * none.  If the machine runs out of memory during a fill, the kernel kills
+ * the process.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* tdestroy */
@@ -86,7 +86,7 @@ static int host_device(struct kvp_backend *b, uint32_t device,
 	if (code)
 		return code;
 	if (uname(&name))
-		return host_failed(err, "device", "uname", 0, 0);
+		return host_fail_call(err, "device", "uname", 0, 0);
 	memset(info, 0, sizeof(*info));
 	snprintf(info->label, sizeof(info->label), "host memory %u", device);
 	strcpy(info->name, "host memory");
@@ -111,9 +111,9 @@ static int host_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 }
 
 /*
- * What the kernel says is available, and no more than this process may
- * map.  All devices share it: the answers of two devices do not add up.
- * Pages never touched count as free.
+ * The memory that the kernel says is available, at most what this process may
+ * map.  All devices share it, so the values of two devices do not add up.
+ * Pages that were never touched count as free.
  */
 static int host_memory(struct kvp_backend *b, uint32_t device,
 		       uint64_t *free_bytes, struct kvp_error *err)
@@ -124,13 +124,13 @@ static int host_memory(struct kvp_backend *b, uint32_t device,
 
 	if (code)
 		return code;
-	if (!host_number("/proc/meminfo", "MemAvailable:", &kib) ||
+	if (!host_read_number("/proc/meminfo", "MemAvailable:", &kib) ||
 	    !u64_mul(kib, 1024, &bytes))
 		return kvp_error_set(err, KVP_EDRIVER,
 				     "memory: no MemAvailable in "
 				     "/proc/meminfo");
 	if (getrlimit(RLIMIT_AS, &most))
-		return host_failed(err, "memory", "getrlimit", 0, 0);
+		return host_fail_call(err, "memory", "getrlimit", 0, 0);
 	if (most.rlim_cur != RLIM_INFINITY)
 		bytes = u64_min(bytes, most.rlim_cur);
 	*free_bytes = bytes;
@@ -143,33 +143,32 @@ static int host_synchronize(struct kvp_backend *b, uint32_t device,
 	struct host *h = host_of(b);
 	int code = host_check_device(h, "synchronize", device, err);
 
-	/* The processor's own writes are done when they return. */
-	return code ? code : host_pools_settle(h, device, err);
+	/* Fills are done when they return; only pools have pending work. */
+	return code ? code : host_pools_free_pending(h, device, err);
 }
 
-/* Address space. */
+/* Address ranges. */
 
-/* Reserve exactly there, or fail. */
-static int reserve_there(uint64_t bytes, uint64_t wanted,
-			 struct kvp_error *err)
+static int reserve_at(uint64_t bytes, uint64_t wanted,
+		      struct kvp_error *err)
 {
 	void *got = mmap((void *)(uintptr_t)wanted, (size_t)bytes, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 			 MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (got == MAP_FAILED) {
-		(void)host_failed(err, "reserve", "mmap", wanted, bytes);
+		(void)host_fail_call(err, "reserve", "mmap", wanted, bytes);
 		return kvp_error_recode(err, KVP_EDRIVER);
 	}
 	if ((uint64_t)(uintptr_t)got == wanted)
 		return KVP_OK;
-	/* Kernels before 4.17 take the address for a wish. */
+	/* Kernels before 4.17 may map at another address. */
 	munmap(got, (size_t)bytes);
 	return host_refuse(err, "reserve", wanted, bytes,
 			   "the address is taken");
 }
 
-/* Reserve anywhere at a multiple of the granularity: too much, then trim. */
+/* Reserve at any multiple of the granularity: map too much, then trim. */
 static int reserve_anywhere(const struct host *h, uint64_t bytes,
 			    uint64_t *address, struct kvp_error *err)
 {
@@ -182,7 +181,7 @@ static int reserve_anywhere(const struct host *h, uint64_t bytes,
 		got = mmap(NULL, (size_t)all, PROT_NONE, MAP_PRIVATE |
 			   MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (got == MAP_FAILED)
-		return host_failed(err, "reserve", "mmap", 0, bytes);
+		return host_fail_call(err, "reserve", "mmap", 0, bytes);
 	first = (uint64_t)(uintptr_t)got;
 	if (!u64_round_up(first, h->granularity, &at))
 		abort();
@@ -193,7 +192,7 @@ static int reserve_anywhere(const struct host *h, uint64_t bytes,
 		*address = at;
 		return KVP_OK;
 	}
-	code = host_failed(err, "reserve", "munmap", first, all);
+	code = host_fail_call(err, "reserve", "munmap", first, all);
 	munmap(got, (size_t)all);
 	return code;
 }
@@ -213,7 +212,7 @@ static int host_reserve(struct kvp_backend *b, uint64_t bytes,
 		goto done;
 	if (!h->spare)
 		h->spare = host_spare_make();
-	code = wanted ? reserve_there(bytes, wanted, err) :
+	code = wanted ? reserve_at(bytes, wanted, err) :
 			reserve_anywhere(h, bytes, &at, err);
 	if (code)
 		goto done;
@@ -249,14 +248,15 @@ static int host_unreserve(struct kvp_backend *b, uint64_t address,
 		return host_refuse(err, "unreserve", address, bytes,
 				   "something is still mapped");
 	if (munmap((void *)(uintptr_t)address, (size_t)bytes))
-		return host_failed(err, "unreserve", "munmap", address, bytes);
+		return host_fail_call(err, "unreserve", "munmap", address,
+				      bytes);
 	tdelete(r, &h->reservations, host_compare);
 	free(r);
 	h->alive.reservations--;
 	return KVP_OK;
 }
 
-/* Beginning and end. */
+/* Opening and closing. */
 
 void host_alive(const struct kvp_backend *b, struct host_alive *alive)
 {
@@ -317,7 +317,7 @@ static const struct kvp_backend host_backend = {
 	.name = "host", .lazy = true,
 };
 
-static struct host *new_host(uint32_t devices, uint64_t granularity)
+static struct host *make_host(uint32_t devices, uint64_t granularity)
 {
 	struct host *h = calloc(1, sizeof(*h) +
 				devices * sizeof(*h->files));
@@ -357,7 +357,7 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 				     "the granularity %" PRIu64 " is not a "
 				     "power of two from %" PRIu64 " on, this "
 				     "machine's page", granularity, page);
-	h = new_host(devices, granularity);
+	h = make_host(devices, granularity);
 	if (!h || !h->flags) {
 		code = kvp_error_nomem(err);
 		goto done;

@@ -11,14 +11,14 @@ static struct backend_watch *watch_of(struct kvp_backend *b)
 	return (struct backend_watch *)b;
 }
 
-/* Before a call: may it be made? */
-static int begin(const struct backend_watch *w, struct kvp_error *err)
+/* KVP_OK: the call is to be made. */
+static int call_before(const struct backend_watch *w, struct kvp_error *err)
 {
 	return w->hooks->before(w->cookie, err);
 }
 
-/* After a call: count, tell, and hand its code on. */
-static int end(struct backend_watch *w, struct watch_call call)
+/* Count a call that was made, call the hook, and return the call's code. */
+static int finish_call(struct backend_watch *w, struct watch_call call)
 {
 	if (call.op == KVP_OP_UNMAP)
 		call.entries = w->unmap_entries;
@@ -37,12 +37,12 @@ static int end(struct backend_watch *w, struct watch_call call)
 				struct kvp_error *err)			\
 	{								\
 		struct backend_watch *w = watch_of(b);			\
-		int code = begin(w, err);				\
+		int code = call_before(w, err);				\
 									\
 		if (code)						\
 			return code;					\
 		code = w->inner->table.verb(w->inner, LIST arguments, err); \
-		return end(w, (struct watch_call){			\
+		return finish_call(w, (struct watch_call){		\
 			.op = KVP_OP_##op_, .name = #verb, .code = code, \
 			.address = address_, .bytes = bytes_,		\
 			.entries = entries_ });				\
@@ -51,7 +51,7 @@ static int end(struct backend_watch *w, struct watch_call call)
 
 BACKEND_VERBS(WATCH_VERB)
 
-/* The one that is wrapped stays open. */
+/* The wrapped backend stays open. */
 static void watch_close(struct kvp_backend *b)
 {
 	(void)b;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetch cuda.h and cudaTypedefs.h, types only, from Debian's package
 # nvidia-cuda-dev (component non-free) into DIRECTORY.  The package is not
-# installed: it is 2.8 GB, and kvplan looks the driver up at run time.
-# Without them everything but --gpus is built, so failing is no error.
+# installed: it is 2.8 GB, and kvplan finds the driver at run time.  Without
+# the headers everything except --gpus is built, so a failure exits with 0.
 # usage: cuda-headers.sh DIRECTORY
 set -u
 target=$1

@@ -1,5 +1,5 @@
 /*
- * The CUDA driver's library: found by name, taken whole or not at all.
+ * Loading the CUDA driver's library.  If one call is missing, none is used.
  */
 #include "backend/cuda_api.h"
 
@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Whatever driver is installed puts this name on the loader's path. */
+/* Every installed driver has this name on the loader's path. */
 #define LIBRARY "libcuda.so.1"
 
-/* dlerror() that never answers NULL. */
+/* dlerror() that never returns NULL. */
 static const char *loader_text(void)
 {
 	const char *text = dlerror();
@@ -20,9 +20,9 @@ static const char *loader_text(void)
 	return text ? text : "no reason given";
 }
 
-/* The address of a symbol into *function, a pointer to a function. */
-static int find(void *library, const char *symbol, void *function,
-		struct kvp_error *err)
+/* Write the address of a symbol to *function, a pointer to a function. */
+static int find_symbol(void *library, const char *symbol, void *function,
+		       struct kvp_error *err)
 {
 	void *address = dlsym(library, symbol);
 
@@ -57,13 +57,13 @@ int cuda_api_load(struct cuda_api *api, struct kvp_error *err)
 				     "no CUDA driver: looked for " LIBRARY
 				     " (%s)", loader_text());
 	for (i = 0; !rc && i < sizeof(calls) / sizeof(*calls); i++)
-		rc = find(library, calls[i].symbol,
-			  (char *)&found + calls[i].offset, err);
+		rc = find_symbol(library, calls[i].symbol,
+				 (char *)&found + calls[i].offset, err);
 	if (rc) {
 		dlclose(library);
 		return rc;
 	}
-	/* Not closed from here on: the driver starts threads of its own. */
+	/* Never closed: the driver starts threads of its own. */
 	*api = found;
 	return KVP_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * The CUDA driver as a table of functions, looked up at run time: nothing
- * is linked against it, and without a driver everything else works.
+ * The CUDA driver as a table of functions, found at run time: nothing is
+ * linked against it, so a machine without a driver can do everything else.
  */
 #ifndef KVPLAN_BACKEND_CUDA_API_H
 #define KVPLAN_BACKEND_CUDA_API_H
@@ -11,7 +11,7 @@
 
 #include <cudaTypedefs.h>
 
-/* One member for every line of cuda_api.def. */
+/* One member for every row of cuda_api.def. */
 struct cuda_api {
 #define X(name, symbol, type) type name;
 #include "backend/cuda_api.def"
@@ -26,8 +26,8 @@ struct cuda_api {
 int cuda_api_load(struct cuda_api *api, struct kvp_error *err);
 
 /*
- * A call's result as an error: KVP_OK, KVP_EEXHAUSTED for out of memory,
- * KVP_EDRIVER for everything else, with a text such as
+ * Turn a call's result into an error code: KVP_OK, KVP_EEXHAUSTED for out of
+ * memory, else KVP_EDRIVER, with a text like
  * "cuMemMap: CUDA_ERROR_INVALID_VALUE (invalid argument)".
  */
 int cuda_api_result(const struct cuda_api *api, const char *call,

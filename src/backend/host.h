@@ -1,7 +1,7 @@
 /*
  * What the files of the host backend share: backend_host.c (devices, address
- * space), host_memory.c (handles), host_map.c (mappings and access),
- * host_pool.c (pools) and host_kernel.c (the kernel's numbers and errors).
+ * ranges), host_memory.c (handles), host_map.c (mappings and access),
+ * host_pool.c (pools) and host_kernel.c (the kernel's limits and errors).
  *
  * Every device is one sparse memfd and every handle a range of it, so two
  * mappings of a handle share memory physically.  Reservations and mappings
@@ -18,25 +18,26 @@
 /* No slot. */
 #define HOST_NONE UINT32_MAX
 
-/* In both trees; also first in a mapping. */
+/* A node of the tree of reservations, and the first member of a mapping. */
 struct host_range {
 	uint64_t first;
 	uint64_t end;
 };
 
 /*
- * The memory behind a handle: a range of its device's memfd.  The slots of
- * a device hang together in the order of their ranges, so that the end of
- * what is in use is known when the last one goes.
+ * The memory of a handle: a range of its device's memfd.  The slots of a
+ * device are linked in the order of their ranges, so that the end of the used
+ * ranges is known after the last slot has been freed.
  */
 struct host_slot {
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t mappings;
-	uint32_t uses;		/* of this slot; old handles are recognized */
+	uint32_t uses;		/* how often it was used; a handle holds the
+				   number, so an old one is recognized */
 	uint32_t device;
 	uint32_t before;
-	uint32_t after;		/* unused: the next unused slot */
+	uint32_t after;		/* if unused: the next unused slot */
 	bool used;
 	bool released;
 };
@@ -58,7 +59,7 @@ struct host {
 	uint32_t unused;	/* first unused slot */
 	struct host_alive alive;
 	size_t flag_bytes;	/* two bits per device */
-	unsigned char *flags;	/* a grant being put together */
+	unsigned char *flags;	/* room for the flags of one grant */
 	void *spare;		/* host_spare_make(); NULL: none */
 	struct host_file files[];	/* [devices] */
 };
@@ -68,33 +69,34 @@ static inline struct host *host_of(struct kvp_backend *b)
 	return (struct host *)b;
 }
 
-/* host_kernel.c: KVP_EDRIVER with call and range. */
+/* host_kernel.c: KVP_EDRIVER with the verb, the range and the reason. */
 int host_refuse(struct kvp_error *err, const char *call, uint64_t address,
 		uint64_t bytes, const char *why);
 /*
- * The system call `sys` failed; reads errno.  KVP_EEXHAUSTED where the
- * kernel says ENOMEM, KVP_EDRIVER otherwise.
+ * The error of the verb `call` after the system call `sys` failed; reads
+ * errno.  KVP_EEXHAUSTED if that is ENOMEM, else KVP_EDRIVER.
  */
-int host_failed(struct kvp_error *err, const char *call, const char *sys,
-		uint64_t address, uint64_t bytes);
+int host_fail_call(struct kvp_error *err, const char *call, const char *sys,
+		   uint64_t address, uint64_t bytes);
 /*
- * Maps held back: where the process has no map left, even unmapping fails,
- * unless some are given up first.  Making them may fail; NULL then.
+ * Spare maps: when the process has no map left, even unmapping fails unless
+ * these are freed first.  NULL if they cannot be made.
  */
 void *host_spare_make(void);
 void host_spare_free(void *spare);
 int host_process(struct kvp_backend *b, const struct kvp_demand *demand,
 		 struct kvp_process *process, struct kvp_error *err);
-/* The number in the first line of a file that begins with key. */
-bool host_number(const char *path, const char *key, uint64_t *value);
+/* Read the number behind `key` in the first line that begins with it. */
+bool host_read_number(const char *path, const char *key, uint64_t *value);
 
-/* backend_host.c: is there such a device, may this be a range? */
+/* backend_host.c: KVP_EDRIVER if there is no such device, or if the range is
+   empty, wraps around or is not aligned to the granularity. */
 int host_check_device(const struct host *h, const char *call,
 		      uint32_t device, struct kvp_error *err);
 int host_check_range(const struct host *h, const char *call,
 		     uint64_t address, uint64_t bytes, struct kvp_error *err);
 
-/* The order of the trees: overlapping ranges are equal. */
+/* Compare two ranges for the trees: overlapping ranges are equal. */
 int host_compare(const void *a, const void *b);
 /* A range in the tree that overlaps [first, end), or NULL. */
 void *host_find(void *const *tree, uint64_t first, uint64_t end);
@@ -104,10 +106,11 @@ int host_create(struct kvp_backend *b, const struct kvp_create *what,
 		kvp_handle *handle, struct kvp_error *err);
 int host_release(struct kvp_backend *b, kvp_handle handle,
 		 struct kvp_error *err);
-/* The slot of a handle that is not released, one mapping less. */
-int host_slot_of(const struct host *h, const char *call, kvp_handle handle,
-		 uint32_t *slot, struct kvp_error *err);
-int host_slot_unmapped(struct host *h, uint32_t slot, struct kvp_error *err);
+/* Find the slot of a handle that is not released; count one mapping less of
+   a slot, and free its memory if the handle is released and it was the last. */
+int host_find_slot(const struct host *h, const char *call, kvp_handle handle,
+		   uint32_t *slot, struct kvp_error *err);
+int host_slot_unmap(struct host *h, uint32_t slot, struct kvp_error *err);
 
 /* host_map.c */
 int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
@@ -135,10 +138,12 @@ int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 		    struct kvp_error *err);
 /*
- * Really give back what a device's pools took back.  What the kernel does
- * not take stays pending.  KVP_EEXHAUSTED: no map left to split one.
+ * Unmap the deallocated blocks of a device's pools.  A block that the kernel
+ * does not unmap stays pending.  KVP_EEXHAUSTED: unmapping would split a map
+ * and the process has none left.
  */
-int host_pools_settle(struct host *h, uint32_t device, struct kvp_error *err);
+int host_pools_free_pending(struct host *h, uint32_t device,
+			    struct kvp_error *err);
 void host_pools_release(struct host *h);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the kernel says, for the host backend: its limits and its errors.
+ * The kernel's limits and errors, for the host backend.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* MAP_ANONYMOUS */
@@ -18,19 +18,19 @@
 
 #include "base/error.h"
 
-/* So close to the limit, that is why the kernel has no memory. */
+/* ENOMEM with fewer maps left than this is taken to mean: no map left. */
 #define MAPS_NEAR 64
 
-/* Maps of a device beside its mappings and what is left of reservations. */
+/* Maps of a device in addition to its mappings and reservations. */
 #define DEVICE_MAPS 2
 
-/* Descriptors that a process has open beside those of its devices. */
+/* Descriptors that a process has open in addition to those of its devices. */
 #define OTHER_DESCRIPTORS 16
 
-/* Replacing the middle of a map takes two maps more for a while. */
+/* Replacing the middle of a map takes two more maps until it is done. */
 #define SPARE_MAPS 8
 
-bool host_number(const char *path, const char *key, uint64_t *value)
+bool host_read_number(const char *path, const char *key, uint64_t *value)
 {
 	FILE *file = fopen(path, "re");
 	char line[256];
@@ -48,7 +48,7 @@ uint64_t host_maps_limit(void)
 {
 	uint64_t limit;
 
-	return host_number("/proc/sys/vm/max_map_count", "", &limit) ?
+	return host_read_number("/proc/sys/vm/max_map_count", "", &limit) ?
 		       limit :
 		       UINT64_MAX;
 }
@@ -71,8 +71,8 @@ uint64_t host_maps_used(void)
 }
 
 /*
- * A map of the kernel for every mapping and about one for what is left of a
- * reservation before, between and behind them; a memfd for every device.
+ * The kernel needs a map for every mapping and about one for the unmapped
+ * rest of every reservation, and a memfd for every device.
  */
 int host_process(struct kvp_backend *b, const struct kvp_demand *demand,
 		 struct kvp_process *process, struct kvp_error *err)
@@ -92,7 +92,7 @@ int host_process(struct kvp_backend *b, const struct kvp_demand *demand,
 	return KVP_OK;
 }
 
-/* Every other page is of another kind, so that all remain maps apart. */
+/* Every other page has another protection, so that no two maps are joined. */
 void *host_spare_make(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -122,8 +122,8 @@ int host_refuse(struct kvp_error *err, const char *call, uint64_t address,
 			     call, bytes, address, why);
 }
 
-int host_failed(struct kvp_error *err, const char *call, const char *sys,
-		uint64_t address, uint64_t bytes)
+int host_fail_call(struct kvp_error *err, const char *call, const char *sys,
+		   uint64_t address, uint64_t bytes)
 {
 	int number = errno;
 	uint64_t limit, used;

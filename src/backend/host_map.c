@@ -1,9 +1,9 @@
 /*
- * The host backend's mappings, and what each device may do with them.
+ * The host backend's mappings, and the access of every device to them.
  *
- * The kernel knows one protection per mapping, the strongest that any device
- * has been granted; what a single device may do is kept beside it and heeded
- * by fill and match.
+ * The kernel has one protection per mapping: the strongest access that any
+ * device has been granted.  The access of each device is kept here; fill and
+ * match check it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* MAP_ANONYMOUS */
@@ -29,19 +29,20 @@ struct host_mapping {
 	unsigned char flags[];	/* two bits per device */
 };
 
-static struct host_mapping *mapping_at(const struct host *h, uint64_t address)
+static struct host_mapping *find_mapping(const struct host *h, uint64_t address)
 {
 	if (address == UINT64_MAX)
 		return NULL;
 	return host_find(&h->mappings, address, address + 1);
 }
 
-/* The mapping that is exactly this range. */
-static int whole_mapping(const struct host *h, const char *call,
-			 uint64_t address, uint64_t bytes,
-			 struct host_mapping **found, struct kvp_error *err)
+/* Find the mapping that is exactly this range. */
+static int find_whole_mapping(const struct host *h, const char *call,
+			      uint64_t address, uint64_t bytes,
+			      struct host_mapping **found,
+			      struct kvp_error *err)
 {
-	struct host_mapping *m = mapping_at(h, address);
+	struct host_mapping *m = find_mapping(h, address);
 
 	if (!m)
 		return host_refuse(err, call, address, bytes,
@@ -99,7 +100,7 @@ int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	int code = host_check_range(h, "map", address, bytes, err);
 
 	if (!code)
-		code = host_slot_of(h, "map", handle, &index, err);
+		code = host_find_slot(h, "map", handle, &index, err);
 	if (code)
 		return code;
 	s = &h->slots[index];
@@ -116,7 +117,7 @@ int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	if (mmap((void *)(uintptr_t)address, (size_t)bytes, PROT_NONE,
 		 MAP_SHARED | MAP_FIXED, h->files[s->device].fd,
 		 (off_t)s->offset) == MAP_FAILED) {
-		code = host_failed(err, "map", "mmap", address, bytes);
+		code = host_fail_call(err, "map", "mmap", address, bytes);
 		drop_mapping(h, m);
 		return code;
 	}
@@ -127,11 +128,11 @@ int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 }
 
 /*
- * Make a mapping plain reserved address space again.  With the last map
- * taken the kernel refuses even that; the spare ones make it possible, so
- * that running out of maps can be undone.
+ * Turn a mapping into a reserved address range again.  When the process has
+ * no map left the kernel refuses even that; freeing the spare maps makes it
+ * possible, so that a failed realization can be undone.
  */
-static bool clear(struct host *h, uint64_t address, uint64_t bytes)
+static bool clear_mapping(struct host *h, uint64_t address, uint64_t bytes)
 {
 	const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 			MAP_FIXED;
@@ -152,17 +153,17 @@ int host_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	struct host *h = host_of(b);
 	struct host_mapping *m = NULL;
 	uint32_t slot;
-	int code = whole_mapping(h, "unmap", address, bytes, &m, err);
+	int code = find_whole_mapping(h, "unmap", address, bytes, &m, err);
 
 	if (code)
 		return code;
-	if (!clear(h, address, bytes))
-		return host_failed(err, "unmap", "mmap", address, bytes);
+	if (!clear_mapping(h, address, bytes))
+		return host_fail_call(err, "unmap", "mmap", address, bytes);
 	slot = m->slot;
 	assert(slot < h->nslots && h->slots[slot].used && h->alive.mappings);
 	drop_mapping(h, m);
 	h->alive.mappings--;
-	return host_slot_unmapped(h, slot, err);
+	return host_slot_unmap(h, slot, err);
 }
 
 static enum kvp_flags get_flags(const unsigned char *flags, uint32_t device)
@@ -180,7 +181,7 @@ static void set_flags(unsigned char *flags, uint32_t device,
 		((flags[device / 4] & ~(3U << shift)) | (unsigned)to << shift);
 }
 
-/* Put the flags of a mapping and a grant together in h->flags. */
+/* Write the flags of a mapping, changed by the grants, to h->flags. */
 static int merge_grants(struct host *h, const struct host_mapping *m,
 			const struct kvp_grant *grants, size_t count,
 			struct kvp_error *err)
@@ -204,7 +205,7 @@ static int merge_grants(struct host *h, const struct host_mapping *m,
 	return KVP_OK;
 }
 
-static int strongest(const struct host *h)
+static int find_strongest_access(const struct host *h)
 {
 	unsigned all = 0;
 	size_t i;
@@ -222,14 +223,15 @@ int host_grant(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 {
 	struct host *h = host_of(b);
 	struct host_mapping *m = NULL;
-	int code = whole_mapping(h, "grant", address, bytes, &m, err);
+	int code = find_whole_mapping(h, "grant", address, bytes, &m, err);
 
 	if (!code)
 		code = merge_grants(h, m, grants, count, err);
 	if (code)
 		return code;
-	if (mprotect((void *)(uintptr_t)address, (size_t)bytes, strongest(h)))
-		return host_failed(err, "grant", "mprotect", address, bytes);
+	if (mprotect((void *)(uintptr_t)address, (size_t)bytes,
+		     find_strongest_access(h)))
+		return host_fail_call(err, "grant", "mprotect", address, bytes);
 	memcpy(m->flags, h->flags, h->flag_bytes);
 	return KVP_OK;
 }
@@ -238,7 +240,7 @@ int host_granted(struct kvp_backend *b, uint64_t address, uint32_t device,
 		 enum kvp_flags *flags, struct kvp_error *err)
 {
 	struct host *h = host_of(b);
-	const struct host_mapping *m = mapping_at(h, address);
+	const struct host_mapping *m = find_mapping(h, address);
 	int code = host_check_device(h, "granted", device, err);
 
 	if (code)
@@ -250,7 +252,7 @@ int host_granted(struct kvp_backend *b, uint64_t address, uint32_t device,
 	return KVP_OK;
 }
 
-/* May the device do this everywhere in the range? */
+/* Check that the device has the access `need` in the whole range. */
 static int check_access(const struct host *h, const char *call,
 			uint32_t device, uint64_t address, uint64_t bytes,
 			enum kvp_flags need, struct kvp_error *err)
@@ -264,7 +266,7 @@ static int check_access(const struct host *h, const char *call,
 	if (!u64_add(address, bytes, &end))
 		return host_refuse(err, call, address, bytes, "no such range");
 	for (at = address; at < end; at = m->range.end) {
-		m = mapping_at(h, at);
+		m = find_mapping(h, at);
 		if (!m)
 			return kvp_error_set(err, KVP_EDRIVER,
 					     "%s: nothing is mapped at 0x%"
@@ -298,7 +300,7 @@ int host_match(struct kvp_backend *b, uint32_t device, uint64_t address,
 				KVP_READ, err);
 
 	if (!code)
-		*same_bytes = backend_pattern_same(
+		*same_bytes = backend_pattern_compare(
 			(const void *)(uintptr_t)address, address, bytes,
 			pattern);
 	return code;

@@ -1,9 +1,9 @@
 /*
  * The host backend's physical memory: handles are ranges of sparse memfds.
  *
- * A new handle goes behind the last one alive.  Memory is given back where
- * it lies, by punching a hole; the file's range is used again once nothing
- * behind it is alive.  Until then a hole costs nothing.
+ * A new handle gets the range behind the last one in use.  Freeing a handle's
+ * memory punches a hole into the file, which takes no memory; the range is
+ * used again when no range behind it is in use.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* fallocate, memfd_create */
@@ -25,8 +25,9 @@
 #include "base/u64.h"
 #include "backend/backend_util.h"
 
-/* An unused slot, not yet taken. */
-static int find_slot(struct host *h, uint32_t *index, struct kvp_error *err)
+/* Find an unused slot; it stays unused. */
+static int find_unused_slot(struct host *h, uint32_t *index,
+			    struct kvp_error *err)
 {
 	uint32_t room = h->nslots ? h->nslots * 2 : 256, i;
 	struct host_slot *grown;
@@ -49,9 +50,9 @@ static int find_slot(struct host *h, uint32_t *index, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* Where the device's next handle begins; grows its file to hold it. */
-static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
-		       uint64_t *offset, struct kvp_error *err)
+/* Find the offset of the device's next handle and grow its file to hold it. */
+static int find_file_range(struct host *h, uint32_t device, uint64_t bytes,
+			   uint64_t *offset, struct kvp_error *err)
 {
 	struct host_file *f = &h->files[device];
 	uint64_t first = 0, end;
@@ -62,17 +63,18 @@ static int find_memory(struct host *h, uint32_t device, uint64_t bytes,
 		first = h->slots[f->last].offset + h->slots[f->last].bytes;
 	errno = EFBIG;
 	if (!u64_add(first, bytes, &end) || end > INT64_MAX)
-		return host_failed(err, "create", "ftruncate", first, bytes);
-	/* Only now: what a process may open is preflight's to ask. */
+		return host_fail_call(err, "create", "ftruncate", first, bytes);
+	/* Opened when needed, after preflight has compared the devices with
+	   the number of descriptors a process may open. */
 	if (f->fd < 0)
 		f->fd = standard_move_above(memfd_create("kvplan",
 							 MFD_CLOEXEC));
 	if (f->fd < 0)
-		return host_failed(err, "create", "memfd_create", 0, 0);
+		return host_fail_call(err, "create", "memfd_create", 0, 0);
 	if (end > f->bytes) {
 		if (ftruncate(f->fd, (off_t)end))
-			return host_failed(err, "create", "ftruncate", first,
-					   bytes);
+			return host_fail_call(err, "create", "ftruncate", first,
+					      bytes);
 		f->bytes = end;
 	}
 	*offset = first;
@@ -96,9 +98,10 @@ int host_create(struct kvp_backend *b, const struct kvp_create *what,
 	if (!code && what->rdma)
 		code = backend_unsupported(b, "create", "GPUDirect RDMA", err);
 	if (!code)
-		code = find_slot(h, &index, err);
+		code = find_unused_slot(h, &index, err);
 	if (!code)
-		code = find_memory(h, what->device, what->bytes, &offset, err);
+		code = find_file_range(h, what->device, what->bytes, &offset,
+				       err);
 	if (code)
 		return code;
 	f = &h->files[what->device];
@@ -118,8 +121,8 @@ int host_create(struct kvp_backend *b, const struct kvp_create *what,
 	return KVP_OK;
 }
 
-int host_slot_of(const struct host *h, const char *call, kvp_handle handle,
-		 uint32_t *index, struct kvp_error *err)
+int host_find_slot(const struct host *h, const char *call, kvp_handle handle,
+		   uint32_t *index, struct kvp_error *err)
 {
 	uint32_t i = (uint32_t)(handle & UINT32_MAX);
 	const struct host_slot *s = i < h->nslots ? &h->slots[i] : NULL;
@@ -133,11 +136,11 @@ int host_slot_of(const struct host *h, const char *call, kvp_handle handle,
 }
 
 /*
- * Give the memory of a slot back and, at the end of the file, its range;
- * a hole between others costs nothing.
+ * Free the memory of a slot, and its range as well if it is the last one in
+ * the file.
  */
-static int give_back(struct host *h, const char *call, uint32_t index,
-		     struct kvp_error *err)
+static int free_memory(struct host *h, const char *call, uint32_t index,
+		       struct kvp_error *err)
 {
 	struct host_slot *s = &h->slots[index];
 	struct host_file *f = &h->files[s->device];
@@ -145,8 +148,8 @@ static int give_back(struct host *h, const char *call, uint32_t index,
 	assert(s->used && !s->mappings);
 	if (fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      (off_t)s->offset, (off_t)s->bytes))
-		return host_failed(err, call, "fallocate", s->offset,
-				   s->bytes);
+		return host_fail_call(err, call, "fallocate", s->offset,
+				      s->bytes);
 	assert(h->alive.handles);
 	assert(s->after != HOST_NONE || f->last == index);
 	if (s->before != HOST_NONE)
@@ -167,23 +170,23 @@ int host_release(struct kvp_backend *b, kvp_handle handle,
 {
 	struct host *h = host_of(b);
 	uint32_t index = 0;
-	int code = host_slot_of(h, "release", handle, &index, err);
+	int code = host_find_slot(h, "release", handle, &index, err);
 
 	if (code)
 		return code;
 	if (!h->slots[index].mappings)
-		return give_back(h, "release", index, err);
+		return free_memory(h, "release", index, err);
 	h->slots[index].released = true;
 	return KVP_OK;
 }
 
-/* Where giving back fails, the mapping is gone and the memory leaks. */
-int host_slot_unmapped(struct host *h, uint32_t slot, struct kvp_error *err)
+/* If freeing fails, the mapping is gone and the memory leaks. */
+int host_slot_unmap(struct host *h, uint32_t slot, struct kvp_error *err)
 {
 	struct host_slot *s = &h->slots[slot];
 
 	assert(s->mappings);
 	if (--s->mappings || !s->released)
 		return KVP_OK;
-	return give_back(h, "unmap", slot, err);
+	return free_memory(h, "unmap", slot, err);
 }

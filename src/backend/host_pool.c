@@ -1,10 +1,10 @@
 /*
- * The host backend's pools: every block is a range of anonymous memory of
- * its own.
+ * The host backend's pools: every block is an anonymous mapping of its own.
  *
- * The GPUs' pools give memory back in the order of a stream; so does this
- * one.  A block that was given back stays where it is until its device is
- * synchronized, and whoever forgets to wait finds its memory still taken.
+ * A GPU's pool frees memory in the order of a stream; so does this one.  A
+ * deallocated block is pending: it stays mapped until its device is
+ * synchronized, and a caller that does not synchronize finds its memory still
+ * used.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* MAP_ANONYMOUS */
@@ -30,7 +30,7 @@ int host_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
 		code = pool_new(&made, device, err);
 	if (code)
 		return code;
-	*pool = pools_enter(&h->pools, made);
+	*pool = pools_add(&h->pools, made);
 	h->alive.pools++;
 	return KVP_OK;
 }
@@ -41,7 +41,8 @@ int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 	struct host *h = host_of(b);
 	struct pool_block *block = NULL;
 	void *got;
-	int code = pools_room(&h->pools, "allocate", pool, bytes, &block, err);
+	int code = pools_prepare_block(&h->pools, "allocate", pool, bytes,
+				       &block, err);
 
 	if (code)
 		return code;
@@ -50,11 +51,11 @@ int host_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 	got = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (got == MAP_FAILED) {
-		code = host_failed(err, "allocate", "mmap", 0, bytes);
+		code = host_fail_call(err, "allocate", "mmap", 0, bytes);
 		free(block);
 		return code;
 	}
-	pools_enter_block(&h->pools, block, (uint64_t)(uintptr_t)got);
+	pools_add_block(&h->pools, block, (uint64_t)(uintptr_t)got);
 	h->alive.blocks++;
 	*address = block->address;
 	return KVP_OK;
@@ -70,7 +71,7 @@ int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 
 	if (code)
 		return code;
-	pools_take_block(&h->pools, block);
+	pools_remove_block(&h->pools, block);
 	assert(!block->before && !block->after);
 	block->after = block->pool->pending;
 	block->pool->pending = block;
@@ -78,10 +79,10 @@ int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 }
 
 /*
- * The kernel makes one map of neighbouring blocks.  Giving one in the middle
- * back takes a map more, which the spare ones provide.
+ * The kernel joins neighbouring blocks to one map.  Unmapping one in the
+ * middle takes one more map, which the spare maps provide.
  */
-static bool clear(struct host *h, const struct pool_block *block)
+static bool unmap_block(struct host *h, const struct pool_block *block)
 {
 	void *at = (void *)(uintptr_t)block->address;
 	int rc = munmap(at, (size_t)block->bytes);
@@ -94,20 +95,20 @@ static bool clear(struct host *h, const struct pool_block *block)
 	return !rc;
 }
 
-/* A pool's pending blocks.  What cannot be given back stays pending. */
-static int give_back(struct host *h, const char *call, struct pool *pool,
-		     struct kvp_error *err)
+/* Unmap a pool's pending blocks.  One that cannot be unmapped stays pending. */
+static int free_pending(struct host *h, const char *call, struct pool *pool,
+			struct kvp_error *err)
 {
 	struct pool_block **link = &pool->pending;
 	struct pool_block *block;
 	int code = KVP_OK;
 
 	while ((block = *link) != NULL) {
-		if (!clear(h, block)) {
+		if (!unmap_block(h, block)) {
 			if (!code)
-				code = host_failed(err, call, "munmap",
-						   block->address,
-						   block->bytes);
+				code = host_fail_call(err, call, "munmap",
+						      block->address,
+						      block->bytes);
 			link = &block->after;
 			continue;
 		}
@@ -128,7 +129,7 @@ int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 				     err);
 
 	if (!code)
-		code = give_back(h, "pool_destroy", gone, err);
+		code = free_pending(h, "pool_destroy", gone, err);
 	if (code)
 		return code;
 	assert(!gone->blocks && !gone->pending && h->alive.pools);
@@ -137,7 +138,8 @@ int host_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 	return KVP_OK;
 }
 
-int host_pools_settle(struct host *h, uint32_t device, struct kvp_error *err)
+int host_pools_free_pending(struct host *h, uint32_t device,
+			    struct kvp_error *err)
 {
 	struct pool *pool;
 	int code = KVP_OK;
@@ -146,7 +148,7 @@ int host_pools_settle(struct host *h, uint32_t device, struct kvp_error *err)
 	for (pool = h->pools.first; pool; pool = pool->next) {
 		if (pool->device != device)
 			continue;
-		rc = give_back(h, "synchronize", pool, code ? NULL : err);
+		rc = free_pending(h, "synchronize", pool, code ? NULL : err);
 		if (!code)
 			code = rc;
 	}

@@ -1,8 +1,8 @@
 /*
- * The books of a backend's pools; see pools.h.
+ * The records of a backend's pools; see pools.h.
  *
- * There are few pools and many blocks: pools hang in a list, blocks in a
- * table by address and in a list of their pool.
+ * There are few pools and many blocks: pools are in a list, blocks in a table
+ * by address and in a list of their pool.
  */
 #include "backend/pools.h"
 
@@ -39,7 +39,7 @@ static int find_pool(const struct pools *p, const char *call, kvp_pool name,
 	return KVP_OK;
 }
 
-kvp_pool pools_enter(struct pools *p, struct pool *pool)
+kvp_pool pools_add(struct pools *p, struct pool *pool)
 {
 	assert(!pool->blocks && !pool->pending && !pool->name);
 	pool->name = ++p->last;
@@ -48,9 +48,9 @@ kvp_pool pools_enter(struct pools *p, struct pool *pool)
 	return pool->name;
 }
 
-int pools_room(struct pools *p, const char *call, kvp_pool name,
-	       uint64_t bytes, struct pool_block **block,
-	       struct kvp_error *err)
+int pools_prepare_block(struct pools *p, const char *call, kvp_pool name,
+			uint64_t bytes, struct pool_block **block,
+			struct kvp_error *err)
 {
 	struct pool_block *made;
 	struct pool *pool = NULL;
@@ -72,8 +72,8 @@ int pools_room(struct pools *p, const char *call, kvp_pool name,
 	return KVP_OK;
 }
 
-void pools_enter_block(struct pools *p, struct pool_block *block,
-		       uint64_t address)
+void pools_add_block(struct pools *p, struct pool_block *block,
+		     uint64_t address)
 {
 	struct pool *pool = block->pool;
 
@@ -123,7 +123,7 @@ int pools_find_unused(const struct pools *p, const char *call, kvp_pool name,
 	return code;
 }
 
-void pools_take_block(struct pools *p, struct pool_block *block)
+void pools_remove_block(struct pools *p, struct pool_block *block)
 {
 	assert(block->pool->nblocks);
 	assert(block->before ? block->before->after == block :
@@ -146,7 +146,7 @@ void pools_drop(struct pools *p, struct pool *pool)
 	struct pool_block *block;
 
 	while ((block = pool->blocks) != NULL) {
-		pools_take_block(p, block);
+		pools_remove_block(p, block);
 		free(block);
 	}
 	while ((block = pool->pending) != NULL) {

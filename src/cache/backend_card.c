@@ -105,7 +105,7 @@ static int card_pool_create(struct kvp_backend *b, uint32_t device,
 	if (!code)
 		code = pool_new(&made, device, err);
 	if (!code)
-		*pool = pools_enter(&card_of(b)->pools, made);
+		*pool = pools_add(&card_of(b)->pools, made);
 	return code;
 }
 
@@ -144,7 +144,8 @@ static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 	struct card *c = card_of(b);
 	struct pool_block *block = NULL;
 	uint64_t next = 0;
-	int code = pools_room(&c->pools, "allocate", pool, bytes, &block, err);
+	int code = pools_prepare_block(&c->pools, "allocate", pool, bytes,
+				       &block, err);
 
 	if (!code)
 		code = find_room(c, bytes, &next, err);
@@ -152,7 +153,7 @@ static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 		free(block);
 		return code;
 	}
-	pools_enter_block(&c->pools, block, c->next_address);
+	pools_add_block(&c->pools, block, c->next_address);
 	c->next_address = next;
 	c->free_bytes -= bytes;
 	*address = block->address;
@@ -169,7 +170,7 @@ static int card_deallocate(struct kvp_backend *b, kvp_pool pool,
 
 	if (code)
 		return code;
-	pools_take_block(&c->pools, block);
+	pools_remove_block(&c->pools, block);
 	c->pending_bytes += block->bytes;
 	free(block);
 	return KVP_OK;

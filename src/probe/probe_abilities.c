@@ -124,7 +124,7 @@ static int read_back(struct probe *p, uint32_t device, uint64_t i,
 		if (!*r)
 			*r = p->c->api.StreamSynchronize(g->stream);
 		cuda_leave(p->c, code);
-		*same = !*r && backend_pattern_same(bytes, address, each,
+		*same = !*r && backend_pattern_compare(bytes, address, each,
 						    pattern) == each;
 	}
 	free(bytes);

@@ -133,7 +133,7 @@ void hold_release(struct probe *p)
 {
 	struct probe_hold *h = &p->hold;
 
-	cuda_settle(p->c);
+	cuda_wait_all(p->c);
 	while (h->mapped)
 		hold_unmap(p);
 	while (h->created)

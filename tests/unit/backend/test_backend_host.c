@@ -735,12 +735,12 @@ END_TEST
 
 START_TEST(a_range_is_cut_at_whole_words)
 {
-	struct backend_cut cut;
+	struct backend_split cut;
 	uint64_t address, bytes;
 
 	for (address = 0; address <= 8; address++)
 		for (bytes = 0; bytes <= 20; bytes++) {
-			cut = backend_cut(address, bytes);
+			cut = backend_split(address, bytes);
 			ck_assert_uint_lt(cut.head, 4);
 			ck_assert_uint_lt(cut.tail, 4);
 			ck_assert_uint_eq(cut.body % 4, 0);
