@@ -1,5 +1,5 @@
 /*
- * Reading the limits of a node, strictly.
+ * Reading a limits document; unknown and missing keys are errors.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ const struct json_field limits_cost_fields[KVP_COSTS] = {
 	[KVP_COST_RELEASE] = { "release", true },
 };
 
-/* A string that fits `size` with its zero. */
+/* Read a string that fits into `size` bytes with its terminating zero. */
 static int read_text(const struct json_at *at, char *to, size_t size,
 		     struct kvp_error *err)
 {
@@ -54,7 +54,8 @@ static int read_text(const struct json_at *at, char *to, size_t size,
 
 	if (!code && strlen(text) >= size)
 		code = json_fail(at, err, KVP_EINPUT, "has %zu bytes, "
-				 "must have at most %zu", strlen(text), size - 1);
+				 "must have at most %zu", strlen(text),
+				 size - 1);
 	if (!code)
 		strcpy(to, text);
 	free(text);
@@ -64,8 +65,8 @@ static int read_text(const struct json_at *at, char *to, size_t size,
 static int read_granularity(const struct json_at *at, uint64_t *granularity,
 			    struct kvp_error *err)
 {
-	int code = json_u64(at, KVP_GRANULARITY_MIN, KVP_NUMBER_MAX, granularity,
-			    err);
+	int code = json_u64(at, KVP_GRANULARITY_MIN, KVP_NUMBER_MAX,
+			    granularity, err);
 
 	if (!code && (*granularity & (*granularity - 1)))
 		return json_fail(at, err, KVP_EINPUT,
@@ -127,7 +128,7 @@ static int read_devices(struct kvp_limits *l, const struct json_at *at,
 	return code;
 }
 
-/* As many elements as there are devices. */
+/* Begin a list that must have an element for every device. */
 static int begin_row(struct json_list *list, const struct json_at *at,
 		     size_t devices, struct kvp_error *err)
 {
@@ -162,7 +163,7 @@ static int read_peers(struct kvp_limits *l, const struct json_at *at,
 	return code;
 }
 
-/* null: not asked. */
+/* null: not tried. */
 static int read_ability(struct kvp_ability *a, const struct json_at *at,
 			struct kvp_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Writing the limits of a node: one device, one row, one finding to a line.
+ * Writing a limits document: every device, matrix row and ability is one line.
  */
 #include <kvplan/limits.h>
 
@@ -96,7 +96,7 @@ static int check_answers(const struct kvp_limits *limits,
 	for (i = 0; i < KVP_ABILITIES; i++)
 		if ((unsigned)limits->ability[i].works > KVP_YES)
 			return kvp_error_set(err, KVP_EINPUT,
-				"%s: the answer is %d, which is none",
+				"%s: the answer is %d, which is no answer",
 				limits_ability_fields[i].name,
 				(int)limits->ability[i].works);
 	return KVP_OK;

@@ -1,7 +1,7 @@
 /*
- * Probing: the order of the steps, and what is asked of every device.  It
- * opens a CUDA backend of its own; where the backend's verbs hide what the
- * driver says, the steps call the driver.
+ * Probing: the order of the steps, and what is read from every device.  It
+ * opens a CUDA backend of its own; the steps call the driver where they need
+ * its result codes, which the backend's verbs do not return.
  */
 #include "probe/probe.h"
 
@@ -40,8 +40,8 @@ uint64_t probe_granularity(const struct probe *p)
 	return p->limits->devices[p->owner].granularity;
 }
 
-static int recommended(struct probe *p, uint32_t device, uint64_t *bytes,
-		       struct kvp_error *err)
+static int read_recommended(struct probe *p, uint32_t device, uint64_t *bytes,
+			    struct kvp_error *err)
 {
 	CUmemAllocationProp prop = cuda_allocation(gpu_of(p->c, device));
 	size_t found = 0;
@@ -72,11 +72,11 @@ static int ask_device(struct probe *p, uint32_t device, struct kvp_error *err)
 		 info.driver);
 	d->granularity = info.granularity;
 	d->total_bytes = info.total_bytes;
-	code = recommended(p, device, &d->recommended_granularity, err);
+	code = read_recommended(p, device, &d->recommended_granularity, err);
 	return code ? code : b->device.memory(b, device, &d->free_bytes, err);
 }
 
-/* The matrix, and the first pair in it. */
+/* Fill the matrix of peers; owner and peer become the first pair in it. */
 static int ask_peers(struct probe *p, struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
@@ -113,8 +113,8 @@ static int ask_devices(struct probe *p, struct kvp_error *err)
 	return code ? code : ask_peers(p, err);
 }
 
-/* Put in front of what is stuck what went wrong, where something did. */
-static int tell_stuck(const struct probe *p, int code, struct kvp_error *err)
+/* If anything is stuck, make that the error, behind the one there is. */
+static int report_stuck(const struct probe *p, int code, struct kvp_error *err)
 {
 	char cause[KVP_ERROR_MAX + 4] = "";
 
@@ -144,7 +144,7 @@ static int run(struct probe *p, struct kvp_error *err)
 		code = probe_costs(p, err);
 	if (!code)
 		code = probe_entries(p, err);
-	return tell_stuck(p, cuda_leave(p->c, code), err);
+	return report_stuck(p, cuda_leave(p->c, code), err);
 }
 
 int kvp_probe_run(struct kvp_limits *limits, const uint32_t *devices,

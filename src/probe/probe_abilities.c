@@ -1,7 +1,7 @@
 /*
- * What the driver lets one do with a mapping: each thing is tried once, and
- * the driver's answer noted.  A refusal is a finding, anything else that is
- * no success ends the probe.
+ * What the driver can do with a mapping: each ability is tried once, and the
+ * driver's result is recorded.  A refusal is a finding; any other error ends
+ * the probe.
  */
 #include "probe/probe.h"
 
@@ -24,9 +24,11 @@ static bool is_refusal(CUresult r)
 	       r == CUDA_ERROR_NOT_PERMITTED;
 }
 
-/* Note an answer.  Where it is a success, `works` is whether it did. */
-static int note(struct probe *p, enum kvp_ability_kind kind, const char *call,
-		CUresult r, bool works, struct kvp_error *err)
+/* Record the result of the call that decides; `works` is whether the ability
+   was found. */
+static int record_result(struct probe *p, enum kvp_ability_kind kind,
+			 const char *call, CUresult r, bool works,
+			 struct kvp_error *err)
 {
 	struct kvp_ability *a = &p->limits->ability[kind];
 	const char *name = NULL;
@@ -40,7 +42,7 @@ static int note(struct probe *p, enum kvp_ability_kind kind, const char *call,
 	return KVP_OK;
 }
 
-/* Map one granule of an allocation of several. */
+/* Try to map one granule of an allocation that has more. */
 static int ask_map(struct probe *p, enum kvp_ability_kind kind,
 		   uint64_t offset, struct kvp_error *err)
 {
@@ -50,7 +52,7 @@ static int ask_map(struct probe *p, enum kvp_ability_kind kind,
 
 	if (!r)
 		hold_unmap_range(p, p->hold.base, g, 0);
-	return note(p, kind, "cuMemMap", r, !r, err);
+	return record_result(p, kind, "cuMemMap", r, !r, err);
 }
 
 static int ask_part_grant(struct probe *p, struct kvp_error *err)
@@ -63,7 +65,7 @@ static int ask_part_grant(struct probe *p, struct kvp_error *err)
 	desc.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 	desc.location.id = gpu_of(p->c, p->owner)->device;
 	r = p->c->api.MemSetAccess(p->hold.base + g, g, &desc, 1);
-	return note(p, KVP_PART_GRANT, "cuMemSetAccess", r, !r, err);
+	return record_result(p, KVP_PART_GRANT, "cuMemSetAccess", r, !r, err);
 }
 
 static int ask_half_unmap(struct probe *p, struct kvp_error *err)
@@ -71,14 +73,14 @@ static int ask_half_unmap(struct probe *p, struct kvp_error *err)
 	uint64_t half = p->hold.each / 2;
 	CUresult r = p->c->api.MemUnmap(p->hold.base, half);
 
-	if (!r) {		/* the other half is left */
+	if (!r) {		/* the other half is still mapped */
 		p->hold.mapped = 0;
 		hold_unmap_range(p, p->hold.base + half, half, 0);
 	}
-	return note(p, KVP_HALF_UNMAP, "cuMemUnmap", r, !r, err);
+	return record_result(p, KVP_HALF_UNMAP, "cuMemUnmap", r, !r, err);
 }
 
-/* One allocation of four granules: which parts of it can be had? */
+/* Map, grant and unmap parts of one allocation of four granules. */
 static int try_parts(struct probe *p, struct kvp_error *err)
 {
 	uint64_t g = probe_granularity(p);
@@ -103,8 +105,8 @@ static int try_parts(struct probe *p, struct kvp_error *err)
 }
 
 /*
- * Read mapping i as a device, by a copy: a copy that is not allowed is
- * refused, the backend's own comparing would cost the context.
+ * Read mapping i as a device, by a copy.  A copy without access fails; the
+ * kernel that the backend compares with would destroy the context.
  */
 static int read_back(struct probe *p, uint32_t device, uint64_t i,
 		     uint32_t pattern, CUresult *r, bool *same,
@@ -131,9 +133,9 @@ static int read_back(struct probe *p, uint32_t device, uint64_t i,
 	return code;
 }
 
-/* Write mapping i as the owner and wait for it. */
-static int write_own(struct probe *p, uint64_t i, uint32_t pattern,
-		     struct kvp_error *err)
+/* Write the pattern to mapping i as the owner, and wait. */
+static int write_as_owner(struct probe *p, uint64_t i, uint32_t pattern,
+			  struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
 	int code = b->mapping.fill(b, p->owner, p->hold.base + i * p->hold.each,
@@ -157,23 +159,24 @@ static int try_alias(struct probe *p, struct kvp_error *err)
 			code = hold_grant(p, i, 1, err);
 	}
 	if (!code)
-		code = write_own(p, 0, WRITTEN, err);
+		code = write_as_owner(p, 0, WRITTEN, err);
 	if (!code)
 		code = read_back(p, p->owner, 1, WRITTEN, &r, &there, err);
 	if (!code && !r)
-		code = write_own(p, 1, OVERWRITTEN, err);
+		code = write_as_owner(p, 1, OVERWRITTEN, err);
 	if (!code && !r)
 		code = read_back(p, p->owner, 0, OVERWRITTEN, &r, &back, err);
 	if (!code)
-		code = note(p, KVP_ALIAS_COHERENT, "cuMemcpyDtoHAsync", r,
-			    there && back, err);
+		code = record_result(p, KVP_ALIAS_COHERENT,
+				     "cuMemcpyDtoHAsync", r, there && back,
+				     err);
 	hold_release(p);
 	return code;
 }
 
-/* Overwrite the owner's memory as the peer.  A memset that is refused is
-   refused at once and costs nothing; a kernel's store costs the context. */
-static int peer_write(struct probe *p, CUresult *r, struct kvp_error *err)
+/* Overwrite the owner's memory as the peer, by a memset: without access it
+   fails at once, while a kernel's store would destroy the context. */
+static int write_as_peer(struct probe *p, CUresult *r, struct kvp_error *err)
 {
 	struct gpu *g = gpu_of(p->c, p->peer);
 	int code = cuda_enter(p->c, p->peer, err);
@@ -188,7 +191,7 @@ static int peer_write(struct probe *p, CUresult *r, struct kvp_error *err)
 	return cuda_leave(p->c, KVP_OK);
 }
 
-/* One mapping that the owner writes and the peer may only read. */
+/* Make one mapping that the owner may write and the peer may only read. */
 static int share_read_only(struct probe *p, struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
@@ -201,9 +204,9 @@ static int share_read_only(struct probe *p, struct kvp_error *err)
 	if (!code)
 		code = hold_map(p, err);
 	if (!code)
-		code = b->mapping.grant(b, p->hold.base, p->hold.each, grants, 2,
-					err);
-	return code ? code : write_own(p, 0, WRITTEN, err);
+		code = b->mapping.grant(b, p->hold.base, p->hold.each, grants,
+					2, err);
+	return code ? code : write_as_owner(p, 0, WRITTEN, err);
 }
 
 static int try_read_only(struct probe *p, struct kvp_error *err)
@@ -218,21 +221,21 @@ static int try_read_only(struct probe *p, struct kvp_error *err)
 	if (!code)
 		code = read_back(p, p->peer, 0, WRITTEN, &read, &reads, err);
 	if (!code)
-		code = peer_write(p, &written, err);
-	/* The owner finds what it wrote. */
+		code = write_as_peer(p, &written, err);
+	/* Does the owner still read what it wrote? */
 	if (!code)
 		code = read_back(p, p->owner, 0, WRITTEN, &r, &keeps, err);
 	if (!code && r)
 		code = cuda_api_result(&p->c->api, "cuMemcpyDtoHAsync", r, err);
 	if (!code)
-		code = note(p, KVP_READ_ONLY_PEERS, "cuMemsetD32Async",
-			    read ? read : written, reads && written && keeps,
-			    err);
+		code = record_result(p, KVP_READ_ONLY_PEERS, "cuMemsetD32Async",
+				     read ? read : written,
+				     reads && written && keeps, err);
 	hold_release(p);
 	return code;
 }
 
-/* Ask for an address that is free, and once more now that it is taken. */
+/* Reserve at an address that is free, then again while it is reserved. */
 static int try_hints(struct probe *p, struct kvp_error *err)
 {
 	uint64_t g = probe_granularity(p), bytes = HINT_GRANULES * g, wanted;
@@ -249,14 +252,14 @@ static int try_hints(struct probe *p, struct kvp_error *err)
 		return code;
 	p->hold = (struct probe_hold){ .base = got, .bytes = bytes,
 				       .each = g };
-	code = note(p, KVP_HINT_HONOURED, "cuMemAddressReserve", CUDA_SUCCESS,
-		    got == wanted, err);
+	code = record_result(p, KVP_HINT_HONOURED, "cuMemAddressReserve",
+			     CUDA_SUCCESS, got == wanted, err);
 	r = p->c->api.MemAddressReserve(&other, bytes, 0, got, 0);
 	if (!r && p->c->api.MemAddressFree(other, bytes))
 		p->stuck_reservations++;
 	if (!code)
-		code = note(p, KVP_HINT_MOVES, "cuMemAddressReserve", r,
-			    !r && other != got, err);
+		code = record_result(p, KVP_HINT_MOVES, "cuMemAddressReserve",
+				     r, !r && other != got, err);
 	hold_release(p);
 	return code;
 }

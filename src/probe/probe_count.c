@@ -1,6 +1,6 @@
 /*
- * What can only be had by doing it often: what a call costs, and how many
- * entries of the driver's table are free.
+ * What takes many calls to find: how long a call takes, and how many entries
+ * of the driver's table are free.
  */
 #include "probe/probe.h"
 
@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "base/u64.h"
 
-/* Allocations timed at once, and before that so that the first is not. */
+/* Allocations of a timed batch, and of a first batch that only warms up. */
 #define TIMED 512
 #define WARMING 16
-/* Out of memory with less free than this may well mean memory. */
+/* With less free than this, out of memory may mean memory. */
 #define MEMORY_IS_FREE (UINT64_C(256) << 20)
-#define TELL_EVERY 1024
+#define REPORT_EVERY 1024
 
 static uint64_t now_ns(void)
 {
@@ -31,8 +31,8 @@ struct batch {
 	uint64_t create_ns, map_ns, grant_ns, unmap_ns, release_ns;
 };
 
-/* Nanoseconds per call since *start, and start anew. */
-static uint64_t lap(uint64_t *start, uint64_t calls)
+/* Nanoseconds per call since *start, which becomes now. */
+static uint64_t measure_calls(uint64_t *start, uint64_t calls)
 {
 	uint64_t now = now_ns(), each = (now - *start + calls / 2) / calls;
 
@@ -48,13 +48,13 @@ static int acquire_timed(struct probe *p, uint64_t n, uint32_t readers,
 
 	if (!code)
 		code = hold_create(p, n, err);
-	t->create_ns = lap(&start, n);
+	t->create_ns = measure_calls(&start, n);
 	for (i = 0; !code && i < n; i++)
 		code = hold_map(p, err);
-	t->map_ns = lap(&start, n);
+	t->map_ns = measure_calls(&start, n);
 	for (i = 0; !code && i < n; i++)
 		code = hold_grant(p, i, readers, err);
-	t->grant_ns = lap(&start, n);
+	t->grant_ns = measure_calls(&start, n);
 	return code;
 }
 
@@ -69,17 +69,17 @@ static int time_batch(struct probe *p, uint64_t n, uint32_t readers,
 	start = now_ns();
 	while (p->hold.mapped)
 		hold_unmap(p);
-	t->unmap_ns = lap(&start, n);
+	t->unmap_ns = measure_calls(&start, n);
 	while (p->hold.created)
 		hold_drop(p);
-	t->release_ns = lap(&start, n);
+	t->release_ns = measure_calls(&start, n);
 	hold_release(p);
 	return code;
 }
 
 /*
- * A table that is nearly full has no room for a whole batch: a smaller one is
- * timed then, *n allocations.
+ * Time a batch of *n allocations.  If the table has no room for it, time a
+ * smaller one; *n is its size.
  */
 static int time_fitting(struct probe *p, uint64_t *n, uint32_t readers,
 			struct batch *t, struct kvp_error *err)
@@ -118,8 +118,9 @@ int probe_costs(struct probe *p, struct kvp_error *err)
 	return code;
 }
 
-/* Out of memory: is it the table?  Then that many entries were free. */
-static int judge_full(struct probe *p, int code, struct kvp_error *err)
+/* Out of memory while memory is free means that the table is full, and that
+   as many entries were free as were counted. */
+static int check_table_full(struct probe *p, int code, struct kvp_error *err)
 {
 	struct kvp_backend *b = &p->c->base;
 	uint64_t bytes = 0;
@@ -135,7 +136,8 @@ static int judge_full(struct probe *p, int code, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* Map and grant until there are `most`, the table is full or time is up. */
+/* Map and grant until `most` entries are counted, the table is full or the
+   time is over. */
 static int fill_table(struct probe *p, uint64_t most, struct kvp_error *err)
 {
 	uint64_t *count = &p->limits->entries_free;
@@ -143,7 +145,7 @@ static int fill_table(struct probe *p, uint64_t most, struct kvp_error *err)
 	int code = KVP_OK;
 
 	while (!code && *count < most) {
-		if (*count % TELL_EVERY == 0 && p->options.counting)
+		if (*count % REPORT_EVERY == 0 && p->options.counting)
 			p->options.counting(p->options.cookie, *count);
 		code = probe_interrupted(p, err);
 		if (!code && now_ns() >= end)
@@ -154,7 +156,7 @@ static int fill_table(struct probe *p, uint64_t most, struct kvp_error *err)
 			code = hold_grant(p, *count, 1, err);
 		*count += !code;
 	}
-	return judge_full(p, code, err);
+	return check_table_full(p, code, err);
 }
 
 int probe_entries(struct probe *p, struct kvp_error *err)

@@ -1,6 +1,6 @@
 /*
- * What a step of the probe holds: one reservation, some allocations, their
- * mappings.  Knows how to give them back, whatever happened.
+ * What a step of the probe holds: one address range, some allocations and
+ * their mappings; and how they are given back, also after an error.
  */
 #include "probe/probe.h"
 
@@ -76,7 +76,8 @@ CUresult hold_set_access(struct probe *p, uint64_t i, uint32_t readers)
 				      p->hold.each, desc, readers);
 }
 
-/* A grant takes table entries and no memory. */
+/* A grant takes table entries and no memory: out of memory, while memory is
+   free, means that the table is full. */
 static int explain_full(struct probe *p, int code, struct kvp_error *err)
 {
 	uint64_t bytes = 0;
@@ -86,7 +87,8 @@ static int explain_full(struct probe *p, int code, struct kvp_error *err)
 		return code;
 	return kvp_error_wrap(err, code, "%s, %llu bytes free: the driver's "
 			      "table of mappings is full (" KVP_TABLE_WORD
-			      "); end what else holds entries on this node", p->limits->devices[p->owner].label,
+			      "); end what else holds entries on this node",
+			      p->limits->devices[p->owner].label,
 			      (unsigned long long)bytes);
 }
 
