@@ -142,7 +142,7 @@ static const char *mode_that_fits(const struct sizing *each)
 {
 	enum kvp_merge merge;
 
-	return sizing_mode(each, &merge) ? kvp_merge_name(merge) : NULL;
+	return sizing_find_mode(each, &merge) ? kvp_merge_name(merge) : NULL;
 }
 
 static void add_table(struct strbuf *b, const struct size_answer *a)

@@ -97,7 +97,7 @@ static void warn_rows(const struct size_settings *s,
 {
 	struct kvp_error why = { 0 };
 
-	/* Not one row is no matter of a warning: see sizing_is_no(). */
+	/* Not one row is no matter of a warning: see sizing_falls_short(). */
 	if (!each->lacks_rows || each->lacks_all_rows)
 		return;
 	explain_rows(s, g, &each->size, &why);
@@ -257,12 +257,12 @@ static bool all_are_no(const struct size_settings *s,
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		no = no || sizing_is_no(&s->sizings[i]);
+		no = no || sizing_falls_short(&s->sizings[i]);
 		yes = yes || (s->sizings[i].fits &&
-			      !sizing_is_no(&s->sizings[i]));
+			      !sizing_falls_short(&s->sizings[i]));
 	}
 	for (i = 0; i < count; i++)
-		if (sizing_is_no(&s->sizings[i]))
+		if (sizing_falls_short(&s->sizings[i]))
 			tell_no(s, g, &s->sizings[i], yes);
 	return no && !yes;
 }

@@ -1,6 +1,6 @@
 /*
  * How many sequences a plan holds at the same time, and how many snapshot
- * rows beside them: pages are counted once, whatever rows share them.
+ * rows in addition: a page that several rows share is counted once.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,17 +13,18 @@
 #include "model/plan_view.h"
 
 /*
- * The pages cut at every end of a span: cell i is [edge[i], edge[i + 1]),
- * taken whole or not at all.  A tree over the cells, node 1 its root, keeps
- * how many pages are taken while rows come and go, each in O(log cells).
+ * All spans' ends cut the pages into cells: cell i is the pages [edge[i],
+ * edge[i + 1]), which every row takes whole or not at all.  A tree over the
+ * cells, with node 1 as root, counts the pages that are taken; adding or
+ * removing a row takes O(log cells) for each of its spans.
  */
 struct cells {
 	uint64_t *edge;
 	size_t nedges;
 	size_t leaves;		/* a power of two, at least the cells */
 	struct node {
-		uint64_t rows;	/* that take all cells below */
-		uint64_t pages;	/* taken below */
+		uint64_t rows;	/* rows that take all cells of the node */
+		uint64_t pages;	/* pages taken in the cells of the node */
 	} *node;		/* [2 * leaves] */
 };
 
@@ -63,7 +64,7 @@ static int cells_make(struct cells *c, const struct kvp_plan *plan,
 	return c->node ? KVP_OK : kvp_error_nomem(err);
 }
 
-static size_t cell_of(const struct cells *c, uint64_t page)
+static size_t find_cell(const struct cells *c, uint64_t page)
 {
 	size_t low = 0, high = c->nedges, mid;
 
@@ -77,8 +78,8 @@ static size_t cell_of(const struct cells *c, uint64_t page)
 	return low;
 }
 
-/* Pages of the cells [first, end), of which some are no cells. */
-static uint64_t pages_of(const struct cells *c, size_t first, size_t end)
+/* Count the pages of the cells [first, end); there may be fewer cells. */
+static uint64_t count_pages(const struct cells *c, size_t first, size_t end)
 {
 	if (first + 1 >= c->nedges)
 		return 0;
@@ -88,11 +89,12 @@ static uint64_t pages_of(const struct cells *c, size_t first, size_t end)
 }
 
 /*
- * A row takes the cells [from, to), or gives them back.  `at` is the node
- * over the `width` cells from `first` on; as deep as the tree, 2^22 cells.
+ * Mark the cells [from, to) as taken by one row more or, with `less`, fewer.
+ * `at` is the node over the `width` cells from `first` on.  It recurses as
+ * deep as the tree: 22 levels for 2^22 cells.
  */
-static void take(struct cells *c, size_t at, size_t first, size_t width,
-		 size_t from, size_t to, bool back)
+static void mark_cells(struct cells *c, size_t at, size_t first, size_t width,
+		       size_t from, size_t to, bool less)
 {
 	struct node *n = &c->node[at];
 
@@ -100,55 +102,55 @@ static void take(struct cells *c, size_t at, size_t first, size_t width,
 	if (to <= first || first + width <= from)
 		return;
 	if (from <= first && first + width <= to) {
-		assert(!back || n->rows);
-		n->rows += back ? UINT64_MAX : 1;
+		assert(!less || n->rows);
+		n->rows += less ? UINT64_MAX : 1;
 	} else {
-		take(c, 2 * at, first, width / 2, from, to, back);
-		take(c, 2 * at + 1, first + width / 2, width / 2, from, to,
-		     back);
+		mark_cells(c, 2 * at, first, width / 2, from, to, less);
+		mark_cells(c, 2 * at + 1, first + width / 2, width / 2, from,
+			   to, less);
 	}
 	if (n->rows)
-		n->pages = pages_of(c, first, first + width);
+		n->pages = count_pages(c, first, first + width);
 	else
 		n->pages = width > 1 ? c->node[2 * at].pages +
 				       c->node[2 * at + 1].pages : 0;
 }
 
-/* Returns how many pages all rows that are there take. */
-static uint64_t take_row(struct cells *c, const struct kvp_plan *plan,
-			 const struct kvp_row *row, bool back)
+/* Mark a row's cells; returns how many pages all marked rows take. */
+static uint64_t mark_row(struct cells *c, const struct kvp_plan *plan,
+			 const struct kvp_row *row, bool less)
 {
 	const struct kvp_span *span = row_spans(plan, row);
 	size_t i;
 
 	for (i = 0; i < row->count; i++)
-		take(c, 1, 0, c->leaves, cell_of(c, span[i].first),
-		     cell_of(c, span[i].end), back);
+		mark_cells(c, 1, 0, c->leaves, find_cell(c, span[i].first),
+			   find_cell(c, span[i].end), less);
 	return c->node[1].pages;
 }
 
-/* The most rows one after the other whose pages are at most so many. */
-static uint64_t rows_within(struct cells *c, const struct kvp_plan *plan,
-			    uint64_t pages)
+/* Find the most consecutive rows that take at most `pages` pages. */
+static uint64_t find_most_rows(struct cells *c, const struct kvp_plan *plan,
+			       uint64_t pages)
 {
 	uint64_t taken, most = 0;
 	size_t first = 0, i;
 
 	for (i = 0; i < plan->nrows; i++) {
-		taken = take_row(c, plan, &plan->rows[i], false);
+		taken = mark_row(c, plan, &plan->rows[i], false);
 		while (taken > pages)
-			taken = take_row(c, plan, &plan->rows[first++], true);
+			taken = mark_row(c, plan, &plan->rows[first++], true);
 		most = u64_max(most, i + 1 - first);
 	}
 	for (; first < plan->nrows; first++)
-		(void)take_row(c, plan, &plan->rows[first], true);
-	assert(!c->node[1].pages);	/* as it was */
+		(void)mark_row(c, plan, &plan->rows[first], true);
+	assert(!c->node[1].pages);	/* no row is marked any more */
 	return most;
 }
 
-/* Sequences in so many pages, at most one for each execution row. */
-static uint64_t sequences_in(const struct kvp_geometry *g, uint64_t pages,
-			     uint64_t pages_each)
+/* Count the sequences in `pages` pages, at most one per execution row. */
+static uint64_t count_sequences(const struct kvp_geometry *g, uint64_t pages,
+				uint64_t pages_each)
 {
 	uint64_t n;
 
@@ -182,15 +184,15 @@ int kvp_size_concurrency(struct kvp_concurrency *c,
 		goto done;
 	c->longest_tokens = g->pages * page;
 	c->pages_each = u64_ceil_div(tokens, page);
-	c->sequences = sequences_in(g, g->pages, c->pages_each);
+	c->sequences = count_sequences(g, g->pages, c->pages_each);
 	assert(c->sequences <= g->pages / c->pages_each);
 	spare = g->pages - c->sequences * c->pages_each;
-	c->rows_beside = rows_within(&cells, plan, spare);
+	c->rows_beside = find_most_rows(&cells, plan, spare);
 	for (i = 0; i < plan->nrows; i++)
-		taken = take_row(&cells, plan, &plan->rows[i], false);
-	c->sequences_all_rows = sequences_in(g, g->pages -
-					     u64_min(taken, g->pages),
-					     c->pages_each);
+		taken = mark_row(&cells, plan, &plan->rows[i], false);
+	c->sequences_all_rows = count_sequences(g, g->pages -
+						u64_min(taken, g->pages),
+						c->pages_each);
 done:
 	cells_release(&cells);
 	return code;

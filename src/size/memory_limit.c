@@ -1,5 +1,5 @@
 /*
- * How much of what is free may be used: a text in, bytes out.
+ * The memory limit: how much of the free memory may be used.
  */
 #include <assert.h>
 #include <string.h>
@@ -10,10 +10,11 @@
 #include "base/error.h"
 #include "base/u64.h"
 
-/* Bytes to use that need no unit: nobody means 90 bytes. */
+/* The fewest bytes to use that may be given without a unit: "90" is taken
+   for a percentage that lacks its sign, not for 90 bytes. */
 #define UNITLESS_MIN (UINT64_C(1) << 20)
 
-/* "90%": digits up to 100 and the sign, nothing else. */
+/* Read "90%": a number up to 100 and the sign. */
 static bool is_percentage(const char *text, uint32_t *percent)
 {
 	uint32_t value = 0;
@@ -73,7 +74,7 @@ uint64_t kvp_memory_limit_apply(const struct kvp_memory_limit *limit,
 	case KVP_LIMIT_USE:
 		return u64_min(free_bytes, limit->bytes);
 	case KVP_LIMIT_PERCENT:
-		/* The same as free * percent / 100, without overflow. */
+		/* free * percent / 100, without overflow. */
 		return free_bytes / 100 * percent +
 		       free_bytes % 100 * percent / 100;
 	}

@@ -18,9 +18,9 @@ uint64_t search_fullest_node(const struct kvp_plan *plan, size_t *node)
 	return s->per_node[most];
 }
 
-/* Plan with so many rows and such tiles in a mode; does it fit? */
-static int try(struct search *s, uint64_t rows, uint64_t tile_granules,
-	       enum kvp_merge merge, bool *fits, struct kvp_error *err)
+/* Plan in a mode with this many rows and these tiles; *fits: it fits. */
+static int try_plan(struct search *s, uint64_t rows, uint64_t tile_granules,
+		    enum kvp_merge merge, bool *fits, struct kvp_error *err)
 {
 	struct kvp_geometry g = *s->geometry;
 	struct kvp_plan plan = { 0 };
@@ -54,8 +54,8 @@ int search_modes(struct search *s, enum kvp_merge merge, bool *found,
 
 	*found = false;
 	for (; merge <= KVP_MERGE_SPAN && !code && !*found; merge++)
-		code = try(s, s->geometry->snapshot_rows,
-			   s->geometry->tile_granules, merge, found, err);
+		code = try_plan(s, s->geometry->snapshot_rows,
+				s->geometry->tile_granules, merge, found, err);
 	return code;
 }
 
@@ -68,17 +68,17 @@ bool search_tiles(struct search *s, enum kvp_merge last)
 	while (!found && tile <= CURE_TILE_MAX / 2) {
 		tile *= 2;
 		for (merge = KVP_MERGE_ROW; merge <= last && !found; merge++)
-			(void)try(s, s->geometry->snapshot_rows, tile, merge,
-				  &found, NULL);
+			(void)try_plan(s, s->geometry->snapshot_rows, tile,
+				       merge, &found, NULL);
 	}
 	return found;
 }
 
-static bool rows_fit(struct search *s, uint64_t rows, enum kvp_merge merge)
+static bool do_rows_fit(struct search *s, uint64_t rows, enum kvp_merge merge)
 {
 	bool fits;
 
-	(void)try(s, rows, s->geometry->tile_granules, merge, &fits, NULL);
+	(void)try_plan(s, rows, s->geometry->tile_granules, merge, &fits, NULL);
 	return fits;
 }
 
@@ -86,11 +86,11 @@ uint64_t search_rows(struct search *s, enum kvp_merge merge)
 {
 	uint64_t low = 0, high = s->geometry->snapshot_rows, mid;
 
-	if (!rows_fit(s, 0, merge))
+	if (!do_rows_fit(s, 0, merge))
 		return KVP_UNSTATED;
 	while (low < high) {
 		mid = low + (high - low + 1) / 2;
-		if (rows_fit(s, mid, merge))
+		if (do_rows_fit(s, mid, merge))
 			low = mid;
 		else
 			high = mid - 1;

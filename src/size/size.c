@@ -1,8 +1,8 @@
 /*
- * Sizing: the most pages whose bytes, with everything beside them, are
- * within a budget, and the rows these pages can alias.  One function works
- * out all bytes of a number of pages; the rest searches over it, since it
- * never falls with the pages.
+ * Sizing: the most pages whose bytes, with everything else that takes memory,
+ * are within a budget, and the rows that these pages can alias.
+ * measure_pages() computes the bytes of a number of pages.  They never fall
+ * when the pages grow, so the rest is binary searches over it.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "model/number.h"
 #include "plan/layout.h"
 
-/* What does not depend on the pages. */
+/* Compute the terms that do not depend on the pages. */
 static int measure_fixed(struct kvp_size *s, const struct kvp_geometry *g,
 			 struct kvp_error *err)
 {
@@ -45,11 +45,11 @@ static int measure_fixed(struct kvp_size *s, const struct kvp_geometry *g,
 }
 
 /*
- * Every term for so many pages.  False where a document could not state
- * one of them.
+ * Compute the terms that depend on the pages.  False if one of them is larger
+ * than a number of a document.
  */
-static bool measure(struct kvp_size *s, const struct kvp_geometry *g,
-		    uint64_t pages)
+static bool measure_pages(struct kvp_size *s, const struct kvp_geometry *g,
+			  uint64_t pages)
 {
 	uint64_t bytes, planes = 0;
 	size_t i;
@@ -75,9 +75,9 @@ static bool measure(struct kvp_size *s, const struct kvp_geometry *g,
 	return true;
 }
 
-/* The most pages that can be stated and use at most so many bytes. */
-static uint64_t most_pages(const struct kvp_size *fixed,
-			   const struct kvp_geometry *g, uint64_t bytes)
+/* Find the most pages that can be stated and use at most this many bytes. */
+static uint64_t find_most_pages(const struct kvp_size *fixed,
+				const struct kvp_geometry *g, uint64_t bytes)
 {
 	struct kvp_size s = *fixed;
 	uint64_t low = 0, mid;
@@ -87,7 +87,7 @@ static uint64_t most_pages(const struct kvp_size *fixed,
 	assert(g->nplanes && g->planes[0].bytes_per_page);
 	while (low < high) {
 		mid = low + (high - low + 1) / 2;
-		if (measure(&s, g, mid) && s.used_bytes <= bytes)
+		if (measure_pages(&s, g, mid) && s.used_bytes <= bytes)
 			low = mid;
 		else
 			high = mid - 1;
@@ -95,8 +95,9 @@ static uint64_t most_pages(const struct kvp_size *fixed,
 	return low;
 }
 
-/* Aliased backing of a number of pages that measure() took. */
-static uint64_t aliased_bytes(const struct kvp_geometry *g, uint64_t pages)
+/* Count the aliased backing of a number of pages that can be stated. */
+static uint64_t count_aliased_bytes(const struct kvp_geometry *g,
+				    uint64_t pages)
 {
 	uint64_t bytes = 0, total = 0;
 	size_t i;
@@ -109,19 +110,20 @@ static uint64_t aliased_bytes(const struct kvp_geometry *g, uint64_t pages)
 	return total;
 }
 
-/* The fewest pages that alias so many snapshot rows; 0: none do. */
-static uint64_t fewest_pages(const struct kvp_size *s,
-			     const struct kvp_geometry *g, uint64_t rows)
+/* Find the fewest pages that alias this many snapshot rows; 0: none do. */
+static uint64_t find_fewest_pages(const struct kvp_size *s,
+				  const struct kvp_geometry *g, uint64_t rows)
 {
-	uint64_t low = 1, high = most_pages(s, g, KVP_NUMBER_MAX), mid, need;
+	uint64_t low = 1, high = find_most_pages(s, g, KVP_NUMBER_MAX);
+	uint64_t mid, need;
 
 	if (!u64_add(rows, g->execution_rows, &need) || need > KVP_ROWS_MAX ||
 	    !number_mul(need, g->row_stride, &need) ||
-	    s->dedicated_bytes + aliased_bytes(g, high) < need)
+	    s->dedicated_bytes + count_aliased_bytes(g, high) < need)
 		return 0;
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (s->dedicated_bytes + aliased_bytes(g, mid) >= need)
+		if (s->dedicated_bytes + count_aliased_bytes(g, mid) >= need)
 			high = mid;
 		else
 			low = mid + 1;
@@ -137,15 +139,15 @@ static void find_rows(struct kvp_size *s, const struct kvp_geometry *g,
 	assert(g->execution_rows <= KVP_ROWS_MAX);
 	if (!g->row_bytes)
 		return;
-	rows = (s->dedicated_bytes + aliased_bytes(g, s->pages)) /
+	rows = (s->dedicated_bytes + count_aliased_bytes(g, s->pages)) /
 	       g->row_stride;
-	assert(rows >= g->execution_rows);	/* D alone holds those */
+	assert(rows >= g->execution_rows);	/* D holds all of them */
 	s->rows_that_fit = rows - g->execution_rows;
 	/* Their end is within used_bytes, so it can be stated. */
 	s->snapshot_rows = u64_min(u64_min(s->rows_that_fit, asked),
 				   KVP_ROWS_MAX - g->execution_rows);
 	if (asked != KVP_UNSTATED && s->snapshot_rows < asked)
-		s->pages_for_snapshots = fewest_pages(s, g, asked);
+		s->pages_for_snapshots = find_fewest_pages(s, g, asked);
 }
 
 static void set_budget(struct kvp_size *s, const struct kvp_size_wish *wish)
@@ -162,7 +164,7 @@ static void set_budget(struct kvp_size *s, const struct kvp_size_wish *wish)
 	assert(s->rank < wish->nfree);
 	s->free_bytes = wish->free_bytes[s->rank];
 	usable = kvp_memory_limit_apply(&wish->limit, s->free_bytes);
-	/* People are told what they asked for, also where less is free. */
+	/* The reserve is reported as asked for, even if less is free. */
 	s->reserve_bytes = wish->limit.kind == KVP_LIMIT_LEAVE ?
 			   wish->limit.bytes : s->free_bytes - usable;
 	s->cache_bytes = wish->cache_bytes;
@@ -170,10 +172,11 @@ static void set_budget(struct kvp_size *s, const struct kvp_size_wish *wish)
 			  usable - s->cache_bytes : 0;
 }
 
-/* Execution rows whose dedicated backing fits beside `others`. */
-static uint64_t execution_rows_beside(const struct kvp_size *s,
-				      const struct kvp_geometry *g,
-				      uint64_t others)
+/* Count the execution rows whose dedicated backing fits into what `others`
+   leave of the budget. */
+static uint64_t count_execution_rows(const struct kvp_size *s,
+				     const struct kvp_geometry *g,
+				     uint64_t others)
 {
 	uint64_t left = s->budget_bytes > others ?
 			s->budget_bytes - others : 0;
@@ -181,16 +184,16 @@ static uint64_t execution_rows_beside(const struct kvp_size *s,
 	return left / g->granularity * g->granularity / g->row_stride;
 }
 
-/* The nearest settings that fit, for an error. */
-static void name_nearest(char *text, size_t size, const struct kvp_size *s,
-			 const struct kvp_geometry *g, uint64_t fit,
-			 uint64_t asked)
+/* Write the nearest settings that fit, for an error. */
+static void write_nearest(char *text, size_t size, const struct kvp_size *s,
+			  const struct kvp_geometry *g, uint64_t fit,
+			  uint64_t asked)
 {
 	struct kvp_size one = *s;
 	uint64_t without, with;
 
-	/* It fits, or one page is what was measured. */
-	(void)measure(&one, g, fit ? fit : 1);
+	/* The pages that fit, or one, can be stated. */
+	(void)measure_pages(&one, g, fit ? fit : 1);
 	if (fit) {
 		snprintf(text, size, "%" PRIu64 " pages (%" PRIu64 " tokens) "
 			 "fit; asked %" PRIu64, fit, one.kv_tokens, asked);
@@ -200,9 +203,9 @@ static void name_nearest(char *text, size_t size, const struct kvp_size *s,
 		snprintf(text, size, "no page fits");
 		return;
 	}
-	without = execution_rows_beside(s, g, s->static_bytes);
-	with = execution_rows_beside(s, g, one.used_bytes -
-				     s->dedicated_bytes);
+	without = count_execution_rows(s, g, s->static_bytes);
+	with = count_execution_rows(s, g, one.used_bytes -
+				    s->dedicated_bytes);
 	if (without < g->execution_rows)
 		snprintf(text, size, "%" PRIu64 " execution rows fit with no "
 			 "KV; asked %" PRIu64 "; %" PRIu64 " fit with 1 page",
@@ -213,17 +216,18 @@ static void name_nearest(char *text, size_t size, const struct kvp_size *s,
 			 g->execution_rows, with);
 }
 
-/* Measured, and more than the budget: every term, and what would fit. */
-static int does_not_fit(const struct kvp_size *s, const struct kvp_geometry *g,
-			const struct kvp_size_wish *wish, uint64_t fit,
-			struct kvp_error *err)
+/* Fail with every term of pages over the budget, and with what would fit. */
+static int fail_does_not_fit(const struct kvp_size *s,
+			     const struct kvp_geometry *g,
+			     const struct kvp_size_wish *wish, uint64_t fit,
+			     struct kvp_error *err)
 {
 	char nearest[256], budget[256], rank[32] = "every rank";
 
 	assert(s->bounded && s->used_bytes > s->budget_bytes);
 	if (wish->nfree > 1)
 		snprintf(rank, sizeof(rank), "rank %" PRIu32, s->rank);
-	name_nearest(nearest, sizeof(nearest), s, g, fit, s->pages);
+	write_nearest(nearest, sizeof(nearest), s, g, fit, s->pages);
 	snprintf(budget, sizeof(budget), "%s has %" PRIu64
 		 " bytes free, less reserve %" PRIu64 " and cache %" PRIu64
 		 " a budget of %" PRIu64, rank, s->free_bytes,
@@ -239,21 +243,23 @@ static int does_not_fit(const struct kvp_size *s, const struct kvp_geometry *g,
 		s->static_bytes, s->overhead_bytes);
 }
 
-/* `fit` pages are within the budget, where there is one. */
-static int cannot_be_stated(const struct kvp_size *s,
-			    const struct kvp_geometry *g, uint64_t pages,
-			    uint64_t fit, struct kvp_error *err)
+/* Fail because of a term that cannot be stated; with a budget, `fit` pages
+   are within it. */
+static int fail_cannot_be_stated(const struct kvp_size *s,
+				 const struct kvp_geometry *g, uint64_t pages,
+				 uint64_t fit, struct kvp_error *err)
 {
-	uint64_t most = s->bounded ? fit : most_pages(s, g, KVP_NUMBER_MAX);
+	uint64_t can = find_most_pages(s, g, KVP_NUMBER_MAX);
 
-	if (!most_pages(s, g, KVP_NUMBER_MAX))
+	if (!can)
 		return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens "
 			"of even one page, with everything beside it, are "
 			"more than 9007199254740991 (2^53 - 1)");
 	return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens of %"
 		PRIu64 " pages, with everything beside them, are more than "
 		"9007199254740991 (2^53 - 1); %" PRIu64 " pages %s", pages,
-		most, s->bounded ? "fit the budget" : "can be stated");
+		s->bounded ? fit : can,
+		s->bounded ? "fit the budget" : "can be stated");
 }
 
 static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
@@ -261,21 +267,22 @@ static int find_pages(struct kvp_size *s, const struct kvp_geometry *g,
 {
 	uint64_t asked = wish->pages;
 	uint64_t bytes = s->bounded ? s->budget_bytes : KVP_NUMBER_MAX;
-	uint64_t fit = most_pages(s, g, bytes);
+	uint64_t fit = find_most_pages(s, g, bytes);
 	uint64_t pages = asked ? asked : fit ? fit : 1;
 
-	if (!measure(s, g, pages) ||
+	if (!measure_pages(s, g, pages) ||
 	    (!s->bounded && s->used_bytes > KVP_NUMBER_MAX))
-		return cannot_be_stated(s, g, pages, fit, err);
+		return fail_cannot_be_stated(s, g, pages, fit, err);
 	if (s->bounded && s->used_bytes > s->budget_bytes)
-		return does_not_fit(s, g, wish, fit, err);
+		return fail_does_not_fit(s, g, wish, fit, err);
 	assert(s->pages == pages);
 	if (s->bounded)
 		s->left_bytes = s->free_bytes - s->used_bytes;
 	return KVP_OK;
 }
 
-/* What can be read; recorded addresses may be too close for so many pages. */
+/* Check what reading the sized geometry checks; recorded addresses may be too
+   close together for this many pages. */
 static int check_readable(const struct kvp_geometry *sized,
 			  struct kvp_error *err)
 {
@@ -298,7 +305,7 @@ static int check_readable(const struct kvp_geometry *sized,
 		fault.error.text);
 }
 
-/* What is handed out can be read and planned. */
+/* Check that the sized geometry can be read and planned. */
 static int check_sized(const struct kvp_size *s, const struct kvp_geometry *g,
 		       struct kvp_error *err)
 {
@@ -338,8 +345,8 @@ static int check_wish(const struct kvp_size_wish *wish,
 			"values, must be one for all ranks or one for each of "
 			"the %" PRIu64, wish->nfree, g->ranks);
 	if ((unsigned)wish->limit.kind > KVP_LIMIT_PERCENT)
-		return kvp_error_set(err, KVP_EINPUT, "the memory limit is of "
-			"kind %d, which is none", (int)wish->limit.kind);
+		return kvp_error_set(err, KVP_EINPUT, "the memory limit's "
+			"kind is %d, which is no kind", (int)wish->limit.kind);
 	for (i = 0; i < wish->nfree; i++)
 		if (wish->free_bytes[i] > KVP_NUMBER_MAX)
 			return kvp_error_set(err, KVP_ELIMIT, "rank %zu: %"

@@ -7,7 +7,7 @@
 
 #include "base/u64.h"
 
-/* What would fit where mode row does not. */
+/* If mode row does not fit, find the rows and the tiles that would. */
 static void find_cures(struct sizing *s, const struct kvp_geometry *sized,
 		       const struct kvp_plan *row)
 {
@@ -24,9 +24,10 @@ static void find_cures(struct sizing *s, const struct kvp_geometry *sized,
 		s->tile_granules = f.tile_granules;
 }
 
-static int use_row(struct sizing *s, const struct kvp_geometry *sized,
-		   const struct kvp_plan *row, const struct sizing_wish *wish,
-		   struct kvp_error *err)
+static int measure_row_mode(struct sizing *s, const struct kvp_geometry *sized,
+			    const struct kvp_plan *row,
+			    const struct sizing_wish *wish,
+			    struct kvp_error *err)
 {
 	int code = KVP_OK;
 
@@ -40,7 +41,7 @@ static int use_row(struct sizing *s, const struct kvp_geometry *sized,
 	return code;
 }
 
-/* What the sized geometry costs in the table, and what it serves. */
+/* Plan the sized geometry in every mode and count the table entries. */
 static int plan_sized(struct sizing *s, const struct kvp_geometry *sized,
 		      const struct sizing_wish *wish, struct kvp_error *err)
 {
@@ -54,7 +55,7 @@ static int plan_sized(struct sizing *s, const struct kvp_geometry *sized,
 		if (!code)
 			s->entries[merge] = search_fullest_node(&plan, NULL);
 		if (!code && merge == KVP_MERGE_ROW)
-			code = use_row(s, sized, &plan, wish, err);
+			code = measure_row_mode(s, sized, &plan, wish, err);
 		kvp_plan_release(&plan);
 	}
 	return code;
@@ -67,7 +68,7 @@ static void find_lacks(struct sizing *s, const struct kvp_geometry *g,
 
 	s->lacks_rows = wish->size.snapshots != KVP_UNSTATED &&
 			z->snapshot_rows < wish->size.snapshots;
-	/* Where there are no row_bytes none can be. */
+	/* Without row_bytes there can be no row. */
 	s->lacks_all_rows = s->lacks_rows && g->row_bytes &&
 			    !z->snapshot_rows;
 	s->lacks_driver_bytes = z->bounded && z->left_bytes < KVP_DRIVER_BYTES;
@@ -104,12 +105,12 @@ int sizing_make(struct sizing *s, struct kvp_geometry *sized,
 	return code;
 }
 
-bool sizing_is_no(const struct sizing *s)
+bool sizing_falls_short(const struct sizing *s)
 {
 	return s->fits && (s->lacks_sequence || s->lacks_all_rows);
 }
 
-bool sizing_mode(const struct sizing *s, enum kvp_merge *merge)
+bool sizing_find_mode(const struct sizing *s, enum kvp_merge *merge)
 {
 	for (*merge = KVP_MERGE_NONE; *merge <= KVP_MERGE_SPAN; ++*merge)
 		if (s->entries[*merge] <= s->fit.limit)
