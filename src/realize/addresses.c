@@ -1,6 +1,6 @@
 /*
- * Recorded addresses as a noun: read from a published file, key by key, so
- * that a file of something else is never taken for one.
+ * Reading recorded addresses from a published file.  Unknown keys are errors,
+ * so that no other document is taken for one.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct kvp_addresses {
 	size_t nranks;
 };
 
-/* Keys that say nothing about addresses are known, and not looked at. */
+/* Keys without an index are allowed, and their values are not read. */
 enum { FORMAT, RANKS, KEYS = 12 };
 static const struct json_field keys[KEYS] = {
 	[FORMAT] = { "format", true }, [RANKS] = { "ranks", true },

@@ -1,6 +1,5 @@
 /*
- * What a published file says about addresses, for the files of a
- * realization.
+ * The addresses in a published file, as the files of a realization see them.
  */
 #ifndef KVPLAN_REALIZE_ADDRESSES_H
 #define KVPLAN_REALIZE_ADDRESSES_H
@@ -24,7 +23,7 @@ struct addresses_rank {
 	uint64_t arena_stride;
 };
 
-/* What is recorded for a rank, or NULL.  addresses may be NULL. */
+/* Find the recorded addresses of a rank, or NULL.  addresses may be NULL. */
 const struct addresses_rank *
 addresses_find(const struct kvp_addresses *addresses, uint32_t rank);
 

@@ -1,10 +1,11 @@
 /*
- * The alias check: the plane and the arena show the same memory for every
- * granule, and no two granules share memory; then the rows (alias_rows.c),
- * then the readers.  It trusts the plan's chunk list, not the mappings.
+ * The alias check.  First granules: the plane and the arena must show the
+ * same memory for every granule, and no two granules may share memory.  Then
+ * rows (alias_rows.c), then readers.  It relies on the plan's list of chunks,
+ * not on the mappings.
  *
- * Writing through one view and reading through another need a synchronize
- * in between, also on the same device.
+ * Between writing at one address and reading the same memory at another, the
+ * device must be synchronized.
  */
 #include "realize/alias_check.h"
 
@@ -73,7 +74,7 @@ static uint64_t get_home(const struct alias *a, uint64_t granule)
 }
 
 /* "plane kv.2 bytes [4194304, 6291456)" */
-static int write_granule(const struct alias *a, uint64_t granule, char *text)
+static int describe_granule(const struct alias *a, uint64_t granule, char *text)
 {
 	const struct kvp_geometry *g = &a->plan->geometry;
 	size_t plane = find_plane(a, granule);
@@ -88,10 +89,10 @@ static int write_granule(const struct alias *a, uint64_t granule, char *text)
 }
 
 /*
- * Read a word with nothing but compares.  At most 4 * 128 of them, after a
- * wrong byte only.  False where it is no pattern of a page.
+ * Find a word by comparing it, at most 4 * 128 times; only done after a wrong
+ * byte.  False if it is no pattern of a page.
  */
-static bool read_word(const struct alias *a, uint64_t address, uint32_t *word)
+static bool find_word(const struct alias *a, uint64_t address, uint32_t *word)
 {
 	struct kvp_backend *b = a->backend;
 	uint32_t value;
@@ -112,15 +113,16 @@ static bool read_word(const struct alias *a, uint64_t address, uint32_t *word)
 	return true;
 }
 
-/* "; it holds what was written to ...", or nothing where that is not known. */
-static void write_holder(const struct alias *a, uint64_t address, char *text)
+/* Write "; it holds what was written to ...", or nothing if that is not
+   known. */
+static void describe_holder(const struct alias *a, uint64_t address, char *text)
 {
 	uint64_t granule;
 	uint32_t word;
 	int used;
 
 	*text = '\0';
-	if (!read_word(a, address - address % 4, &word))
+	if (!find_word(a, address - address % 4, &word))
 		return;
 	for (granule = 0; granule < a->granules; granule++)
 		if (alias_page_pattern(granule) == word)
@@ -129,16 +131,16 @@ static void write_holder(const struct alias *a, uint64_t address, char *text)
 		return;
 	assert(granule < a->granules);
 	used = snprintf(text, HOLDER_MAX, "; it holds what was written to ");
-	write_granule(a, granule, text + used);
+	describe_granule(a, granule, text + used);
 }
 
 /* "row 2", "execution row 0", "no row" */
-static void write_row_name(const struct kvp_geometry *g, uint64_t place,
-			   char *text, size_t size)
+static void describe_row(const struct kvp_geometry *g, uint64_t arena,
+			 char *text, size_t size)
 {
-	uint64_t row = g->row_stride ? place / g->row_stride : 0;
+	uint64_t row = g->row_stride ? arena / g->row_stride : 0;
 
-	if (place - row * g->row_stride >= g->row_bytes ||
+	if (arena - row * g->row_stride >= g->row_bytes ||
 	    row >= g->execution_rows + g->snapshot_rows)
 		snprintf(text, size, "no row");
 	else if (row < g->execution_rows)
@@ -149,10 +151,10 @@ static void write_row_name(const struct kvp_geometry *g, uint64_t place,
 			 (unsigned long long)(row - g->execution_rows));
 }
 
-/* Byte `wrong` of a granule, read through its plane or through the arena at
-   `place`. */
+/* Fail because byte `wrong` of a granule is wrong, read through its plane or
+   in the arena at byte `arena`. */
 static int fail_wrong_granule(const struct alias *a, uint64_t granule,
-			      uint64_t place, uint64_t wrong,
+			      uint64_t arena, uint64_t wrong,
 			      struct kvp_error *err)
 {
 	char what[HOLDER_MAX], holder[2 * HOLDER_MAX], row[64];
@@ -160,41 +162,41 @@ static int fail_wrong_granule(const struct alias *a, uint64_t granule,
 			granularity(a);
 
 	assert(wrong < granularity(a));
-	write_granule(a, granule, what);
-	if (place == KVP_UNALIASED) {
-		write_holder(a, get_home(a, granule) + wrong, holder);
+	describe_granule(a, granule, what);
+	if (arena == KVP_UNALIASED) {
+		describe_holder(a, get_home(a, granule) + wrong, holder);
 		return kvp_error_set(err, KVP_EFAILED,
 			"%s: byte %llu is not what was written there%s", what,
 			(unsigned long long)(base + wrong), holder);
 	}
-	write_holder(a, a->rank->arena + place + wrong, holder);
-	write_row_name(&a->plan->geometry, place + wrong, row, sizeof(row));
+	describe_holder(a, a->rank->arena + arena + wrong, holder);
+	describe_row(&a->plan->geometry, arena + wrong, row, sizeof(row));
 	return kvp_error_set(err, KVP_EFAILED,
 		"%s: byte %llu is not what was written through the plane "
 		"when read through the arena at %llu (%s)%s", what,
 		(unsigned long long)(base + wrong),
-		(unsigned long long)(place + wrong), row, holder);
+		(unsigned long long)(arena + wrong), row, holder);
 }
 
-/* Read one granule through its plane, or through the arena at `place`. */
+/* Read one granule through its plane, or in the arena at byte `arena`. */
 static int match_granule(const struct alias *a, uint64_t granule,
-			 uint64_t place, struct kvp_error *err)
+			 uint64_t arena, struct kvp_error *err)
 {
 	uint64_t bytes = granularity(a), same = 0;
-	uint64_t address = place == KVP_UNALIASED ? get_home(a, granule) :
-						    a->rank->arena + place;
+	uint64_t address = arena == KVP_UNALIASED ? get_home(a, granule) :
+						    a->rank->arena + arena;
 	char what[HOLDER_MAX];
 	int code = alias_match(a, a->rank->device, address, bytes,
 			       alias_page_pattern(granule), &same, err);
 
 	if (code) {
-		write_granule(a, granule, what);
+		describe_granule(a, granule, what);
 		return kvp_error_wrap(err, code, "%s read through the %s",
-			what, place == KVP_UNALIASED &&
+			what, arena == KVP_UNALIASED &&
 			granule < a->first[a->plan->geometry.nplanes] ?
 			"plane" : "arena");
 	}
-	return same < bytes ? fail_wrong_granule(a, granule, place, same, err) :
+	return same < bytes ? fail_wrong_granule(a, granule, arena, same, err) :
 			      KVP_OK;
 }
 
@@ -209,10 +211,10 @@ static int write_granules(const struct alias *a, struct kvp_error *err)
 				  alias_page_pattern(i), err);
 		if (!code)
 			continue;
-		write_granule(a, i, what);
+		describe_granule(a, i, what);
 		return kvp_error_wrap(err, code, "writing %s", what);
 	}
-	return alias_settle(a, err);
+	return alias_synchronize(a, err);
 }
 
 static int match_arena(const struct alias *a, const struct kvp_chunk *chunk,
@@ -232,8 +234,8 @@ static int match_arena(const struct alias *a, const struct kvp_chunk *chunk,
 }
 
 /*
- * Granules that share memory anywhere are found here: all are written
- * before the first is read, and the later write has undone the earlier.
+ * Find granules that share memory: all are written before the first is read,
+ * so the later write has overwritten the earlier.
  */
 static int check_granules(const struct alias *a, struct kvp_error *err)
 {
@@ -251,7 +253,7 @@ static int check_granules(const struct alias *a, struct kvp_error *err)
 static int check_readers(const struct alias *a, struct kvp_error *err)
 {
 	size_t i;
-	int code = alias_settle(a, err);
+	int code = alias_synchronize(a, err);
 
 	for (i = 0; i < a->rank->nreaders && !code; i++)
 		code = alias_match_pages(a, a->rank->readers[i], err);

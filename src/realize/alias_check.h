@@ -1,5 +1,5 @@
 /*
- * The alias check: on the real mappings, is the memory what the plan says?
+ * The alias check: do the mappings share memory exactly as the plan says?
  */
 #ifndef KVPLAN_REALIZE_ALIAS_CHECK_H
 #define KVPLAN_REALIZE_ALIAS_CHECK_H
@@ -18,15 +18,16 @@ struct check_rank {
 };
 
 /*
- * Check one rank (design: alias check, a to c).  All of its memory is
+ * Check one rank (design.md, alias check, a to c).  All of its memory is
  * overwritten.  depth is quick or full.
  *
- *   a  a pattern of its own in every granule through the planes, read back
- *      through the arena and the planes
- *   b  every snapshot row written through the arena; half of the live rows
- *      released each round, every page no live row conflicts with
- *      overwritten through the planes; every live row has to stand
- *   c  every reader sees in the planes what the owner wrote
+ *   a  Every granule is written with its own pattern through the planes, and
+ *      read back through the planes and the arena.
+ *   b  Every snapshot row is written through the arena.  Each round
+ *      overwrites, through the planes, every page that no live row conflicts
+ *      with; every live row must be unchanged; then half of the live rows are
+ *      released.
+ *   c  Every reader must read in the planes what the owner wrote.
  *
  * Errors: KVP_EFAILED, whose text says which byte is wrong and what it holds;
  * errors of the calls.

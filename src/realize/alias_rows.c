@@ -1,10 +1,10 @@
 /*
- * The alias check's rows: all are written through the arena, then, round by
- * round, every page that no live row conflicts with is overwritten and every
- * live row has to stand.  Half of the live rows are released after a round.
+ * The alias check's rows: all are written through the arena.  Then each round
+ * overwrites every page that no live row conflicts with, checks that every
+ * live row is unchanged, and releases half of the live rows.
  *
- * Which pages are free is counted here and compared with kvp_owners; a
- * difference fails the check.
+ * Which pages are free is counted here and by kvp_owners; a difference fails
+ * the check.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int recode_busy(int code, struct kvp_error *err)
 }
 
 /* The first byte in the arena of the i-th row, execution rows first. */
-static uint64_t get_row_place(const struct rounds *r, uint64_t i)
+static uint64_t get_row_start(const struct rounds *r, uint64_t i)
 {
 	assert(i < r->g->execution_rows + r->g->snapshot_rows);
 	return i * r->g->row_stride;
@@ -47,7 +47,7 @@ static uint64_t get_row_place(const struct rounds *r, uint64_t i)
 
 static int write_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 {
-	int code = alias_fill(r->a, r->a->rank->arena + get_row_place(r, i),
+	int code = alias_fill(r->a, r->a->rank->arena + get_row_start(r, i),
 			      r->g->row_bytes, alias_row_pattern(i), err);
 
 	if (code)
@@ -58,11 +58,11 @@ static int write_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 
 static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 {
-	uint64_t bytes = r->g->row_bytes, place = get_row_place(r, i), same = 0;
+	uint64_t bytes = r->g->row_bytes, start = get_row_start(r, i), same = 0;
 	uint64_t first = r->g->execution_rows;
-	char text[ALIAS_PLACE_MAX];
+	char text[ALIAS_TEXT_MAX];
 	int code = alias_match(r->a, r->a->rank->device,
-			       r->a->rank->arena + place, bytes,
+			       r->a->rank->arena + start, bytes,
 			       alias_row_pattern(i), &same, err);
 
 	if (code)
@@ -70,15 +70,15 @@ static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 				      (unsigned long long)i);
 	if (same == bytes)
 		return KVP_OK;
-	alias_place(r->a->plan, place + same, text);
+	alias_describe_byte(r->a->plan, start + same, text);
 	return kvp_error_set(err, KVP_EFAILED,
 		"%srow %llu, arena bytes [%llu, %llu): byte %llu is not what "
 		"was written to the row after round %u overwrote pages that "
 		"do not conflict with it; by the plan it is %s",
 		i < first ? "execution " : "",
 		(unsigned long long)(i < first ? i : i - first),
-		(unsigned long long)place, (unsigned long long)(place + bytes),
-		(unsigned long long)(place + same), r->round, text);
+		(unsigned long long)start, (unsigned long long)(start + bytes),
+		(unsigned long long)(start + same), r->round, text);
 }
 
 /* Add 1 or -1 (UINT32_MAX) to the live rows of each page that a row blocks. */
@@ -98,7 +98,7 @@ static void count_blocks(struct rounds *r, const struct kvp_row *row,
 
 static int acquire_rows(struct rounds *r, struct kvp_error *err)
 {
-	/* No row outside the arena, whatever the plan says. */
+	/* Rows that a plan lists beyond the geometry's are not in the arena. */
 	size_t i, n = (size_t)u64_min(r->a->plan->nrows, r->g->snapshot_rows);
 	const struct kvp_row *row;
 	int code;
@@ -126,10 +126,10 @@ static int write_rows(const struct rounds *r, struct kvp_error *err)
 	for (j = 0; j < r->nlive && !code; j++)
 		code = write_row(r, r->g->execution_rows +
 				 get_live_row(r, j)->row, err);
-	return code ? code : alias_settle(r->a, err);
+	return code ? code : alias_synchronize(r->a, err);
 }
 
-/* Every other one, the first included. */
+/* Release every other live row, beginning with the first. */
 static int release_half(struct rounds *r, struct kvp_error *err)
 {
 	const struct kvp_row *row;
@@ -204,7 +204,7 @@ static int overwrite_free_pages(struct rounds *r, struct kvp_error *err)
 		if (code)
 			return code;
 	}
-	return alias_settle(r->a, err);
+	return alias_synchronize(r->a, err);
 }
 
 static int release_pages(const struct rounds *r, struct kvp_error *err)

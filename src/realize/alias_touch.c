@@ -9,7 +9,7 @@
 #include "base/u64.h"
 #include "realize/alias_work.h"
 
-#define QUICK UINT64_C(16)	/* bytes at either side of a border */
+#define QUICK UINT64_C(16)	/* bytes on each side of a border */
 
 /* 28 bits, 7 of each byte. */
 #define WORDS (UINT32_C(1) << 28)
@@ -36,11 +36,13 @@ uint32_t alias_row_pattern(uint64_t n)
 }
 
 /*
- * The next piece of [*at, end) to touch, from *at on: its end.  *at becomes
- * where the one after it begins, `end` behind the last.  Everything, or the
- * bytes around every border between two granules and at both ends.
+ * Find the next part of [*at, end) to touch: it begins at *at, and its end is
+ * returned.  *at becomes the beginning of the part after it, or `end`.  A full
+ * check has one part; a quick one has parts around every border between two
+ * granules and at both ends.
  */
-static uint64_t next_piece(const struct alias *a, uint64_t *at, uint64_t end)
+static uint64_t find_next_part(const struct alias *a, uint64_t *at,
+			       uint64_t end)
 {
 	uint64_t g = a->plan->geometry.granularity;
 	uint64_t border = *at - *at % g + g, to = *at + QUICK;
@@ -48,7 +50,7 @@ static uint64_t next_piece(const struct alias *a, uint64_t *at, uint64_t end)
 	assert(*at < end && g > 2 * QUICK);
 	if (a->full)
 		return *at = end;
-	/* Both sides of a border are one piece. */
+	/* Both sides of a border are one part. */
 	if (to + QUICK >= border)
 		to = border + QUICK;
 	to = u64_min(to, end);
@@ -67,7 +69,7 @@ int alias_fill(const struct alias *a, uint64_t address, uint64_t bytes,
 
 	while (!code && at < end) {
 		from = at;
-		to = next_piece(a, &at, end);
+		to = find_next_part(a, &at, end);
 		code = b->mapping.fill(b, a->rank->device, from, to - from,
 				       pattern, err);
 	}
@@ -85,7 +87,7 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 	*same = bytes;
 	while (at < end) {
 		from = at;
-		to = next_piece(a, &at, end);
+		to = find_next_part(a, &at, end);
 		code = b->mapping.match(b, device, from, to - from, pattern,
 					&right, err);
 		if (code)
@@ -99,7 +101,7 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 	return KVP_OK;
 }
 
-int alias_settle(const struct alias *a, struct kvp_error *err)
+int alias_synchronize(const struct alias *a, struct kvp_error *err)
 {
 	return a->backend->device.synchronize(a->backend, a->rank->device,
 					       err);
@@ -137,40 +139,40 @@ int alias_match_pages(const struct alias *a, uint32_t device,
 
 /* The chunk at this byte of the arena, or NULL. */
 static const struct kvp_chunk *find_chunk_at(const struct kvp_plan *plan,
-					     uint64_t place)
+					     uint64_t byte)
 {
 	const struct kvp_chunk *c = plan->chunks;
 	size_t i;
 
 	for (i = 0; i < plan->nchunks; i++, c++)
-		if (c->arena != KVP_UNALIASED && c->arena <= place &&
-		    place - c->arena < c->bytes)
+		if (c->arena != KVP_UNALIASED && c->arena <= byte &&
+		    byte - c->arena < c->bytes)
 			return c;
 	return NULL;
 }
 
-void alias_place(const struct kvp_plan *plan, uint64_t place, char *text)
+void alias_describe_byte(const struct kvp_plan *plan, uint64_t byte, char *text)
 {
-	const struct kvp_chunk *c = find_chunk_at(plan, place);
+	const struct kvp_chunk *c = find_chunk_at(plan, byte);
 	const struct kvp_plane *plane;
 	uint64_t offset;
 
 	if (!c) {
-		snprintf(text, ALIAS_PLACE_MAX, "%s",
-			 place < plan->dedicated_bytes ?
+		snprintf(text, ALIAS_TEXT_MAX, "%s",
+			 byte < plan->dedicated_bytes ?
 			 "dedicated backing" : "no memory");
 		return;
 	}
 	assert(c->plane < plan->geometry.nplanes);
 	plane = &plan->geometry.planes[c->plane];
-	offset = c->offset + (place - c->arena);
+	offset = c->offset + (byte - c->arena);
 	if (offset / plane->bytes_per_page < plan->geometry.pages)
-		snprintf(text, ALIAS_PLACE_MAX,
+		snprintf(text, ALIAS_TEXT_MAX,
 			 "plane %s byte %llu, page %llu", plane->name,
 			 (unsigned long long)offset,
 			 (unsigned long long)(offset / plane->bytes_per_page));
 	else
-		snprintf(text, ALIAS_PLACE_MAX,
+		snprintf(text, ALIAS_TEXT_MAX,
 			 "plane %s byte %llu, behind its last page",
 			 plane->name, (unsigned long long)offset);
 }

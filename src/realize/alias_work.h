@@ -1,9 +1,9 @@
 /*
  * What the files of the alias check share.
  *
- * Patterns: whatever goes through the planes has the top bit of each byte
- * clear, whatever goes into rows has it set, so that a row and a page that
- * share as little as one byte are told apart.  The other 28 bits are a mixed
+ * Patterns: the top bit of each byte is clear in what is written through the
+ * planes and set in what is written to rows, so that one shared byte of a row
+ * and a page is enough to see a difference.  The other 28 bits are a mixed
  * counter, never 0.
  */
 #ifndef KVPLAN_REALIZE_ALIAS_WORK_H
@@ -11,8 +11,8 @@
 
 #include "realize/alias_check.h"
 
-/* Longest text of alias_place(). */
-#define ALIAS_PLACE_MAX 160
+/* Longest text of alias_describe_byte(). */
+#define ALIAS_TEXT_MAX 160
 
 struct alias {
 	struct kvp_backend *backend;
@@ -24,7 +24,8 @@ struct alias {
 	uint64_t *first;	/* [nplanes + 1] */
 	uint64_t granules;
 	uint64_t patterns;	/* page patterns used so far */
-	uint64_t last;		/* the last overwrite: of plane 0, 1, ... */
+	uint64_t last;		/* the pattern of plane 0 in the last
+				   overwrite; those of the others follow */
 };
 
 /* The n-th pattern; distinct for 2^28 - 1 successive n. */
@@ -32,9 +33,10 @@ uint32_t alias_page_pattern(uint64_t n);
 uint32_t alias_row_pattern(uint64_t n);
 
 /*
- * Write, or read as `device` and compare, what the depth looks at of these
- * bytes.  *same is where the first wrong byte is, from address on, `bytes`
- * if there is none.  Both forms of one call look at the same bytes.
+ * Write these bytes, or read them as `device` and compare; with depth quick
+ * only those around the borders of granules, the same ones in both functions.
+ * *same is the number of bytes before the first wrong one, `bytes` if all are
+ * right.
  */
 int alias_fill(const struct alias *a, uint64_t address, uint64_t bytes,
 	       uint32_t pattern, struct kvp_error *err);
@@ -42,17 +44,18 @@ int alias_match(const struct alias *a, uint32_t device, uint64_t address,
 		uint64_t bytes, uint32_t pattern, uint64_t *same,
 		struct kvp_error *err);
 
-/* Before the other view is used: all that was written is there. */
-int alias_settle(const struct alias *a, struct kvp_error *err);
+/* Wait until all writes are done, before memory is read at other addresses. */
+int alias_synchronize(const struct alias *a, struct kvp_error *err);
 
-/* The pages of every plane, as the last overwrite left them. */
+/* Read the pages of every plane; they must hold the last overwrite. */
 int alias_match_pages(const struct alias *a, uint32_t device,
 		      struct kvp_error *err);
 
-/* What the plan has at a place of the arena, as text. */
-void alias_place(const struct kvp_plan *plan, uint64_t place, char *text);
+/* Write which byte the plan has at a byte of the arena. */
+void alias_describe_byte(const struct kvp_plan *plan, uint64_t byte,
+			 char *text);
 
-/* alias_rows.c: rows stand while pages are overwritten. */
+/* alias_rows.c: rows stay unchanged while pages are overwritten. */
 int alias_rows(struct alias *a, struct kvp_error *err);
 
 #endif

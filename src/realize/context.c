@@ -1,7 +1,7 @@
 /*
- * Where a failure was, and why.  A driver says "out of memory" and nothing
- * else; a person needs the rank, GPU, plane, chunk and row, how far it got,
- * and whether the call that failed could lack memory or table entries.
+ * What is added to the error of a call.  A driver only says "out of memory";
+ * the error has to name the rank, GPU, plane, chunk and row, say how far the
+ * realization got, and whether memory or table entries were short.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 typedef unsigned long long ull;
 
-/* The reader of a rank with the least free memory. */
+/* The reader of a rank whose device has the least free memory. */
 struct least {
-	bool known;		/* false: the driver does not say */
+	bool known;		/* false: free memory cannot be read */
 	uint32_t rank;
 	uint64_t bytes;
 };
@@ -30,10 +30,10 @@ static bool is_reader(const struct rank *k, const struct rank *other)
 	return false;
 }
 
-/* Free memory of a reader of k.  It is no part of realizing, so it goes past
-   the events. */
-static bool read_free(struct kvp_realization *r, const struct rank *k,
-		      uint32_t i, uint64_t *bytes)
+/* Read the free memory of rank i; false if it is no reader of k.  The call
+   goes to the inner backend, so that it is no event. */
+static bool read_free_bytes(struct kvp_realization *r, const struct rank *k,
+			    uint32_t i, uint64_t *bytes)
 {
 	struct kvp_backend *b = r->watch.inner;
 
@@ -41,22 +41,23 @@ static bool read_free(struct kvp_realization *r, const struct rank *k,
 	       !b->device.memory(b, r->ranks[i].device, bytes, NULL);
 }
 
-static struct least find_least(struct kvp_realization *r, const struct rank *k)
+static struct least find_least_free(struct kvp_realization *r,
+				    const struct rank *k)
 {
 	struct least least = { .known = false };
 	uint64_t bytes = 0;
 	uint32_t i;
 
 	for (i = 0; i < r->nranks; i++)
-		if (read_free(r, k, i, &bytes) &&
+		if (read_free_bytes(r, k, i, &bytes) &&
 		    (!least.known || bytes < least.bytes))
 			least = (struct least){ true, r->ranks[i].rank, bytes };
 	return least;
 }
 
 /* Add "; free bytes: rank 0 1234, ..." for the readers of k. */
-static void add_free(struct kvp_realization *r, const struct rank *k,
-		     char *text, size_t size)
+static void add_free_bytes(struct kvp_realization *r, const struct rank *k,
+			   char *text, size_t size)
 {
 	static const char before[] = "; free bytes: ";
 	struct text_list list;
@@ -70,7 +71,7 @@ static void add_free(struct kvp_realization *r, const struct rank *k,
 	text_list_begin(&list, text + used + sizeof(before) - 1,
 			size - used - sizeof(before) + 1, ", ");
 	for (i = 0; i < r->nranks; i++)
-		if (read_free(r, k, i, &bytes))
+		if (read_free_bytes(r, k, i, &bytes))
 			text_list_add(&list, 1, "rank %u %llu",
 				      r->ranks[i].rank, (ull)bytes);
 	text_list_end(&list);
@@ -78,16 +79,18 @@ static void add_free(struct kvp_realization *r, const struct rank *k,
 		memcpy(text + used, before, sizeof(before) - 1);
 }
 
-/* Is memory free, so that a call that asks for so much did not lack it? */
+/* Is so much memory free that a call that asks for `asked` bytes cannot have
+   failed for want of it? */
 static bool memory_is_free(uint64_t free_bytes, uint64_t asked)
 {
 	return free_bytes >= asked + KVP_DRIVER_BYTES;
 }
 
 /*
- * Out of memory at a grant.  It takes table entries and no memory, so it is
- * the table: ours to the last entry, or others hold what we do not.  Only
- * where less is free than the driver keeps, memory may be the cause.
+ * Explain out of memory at a grant.  A grant takes table entries and no
+ * memory, so the table is full: with the entries counted here, or with those
+ * of other processes.  Memory can be the cause only if less is free than the
+ * driver keeps.
  */
 static int explain_grant(struct kvp_realization *r, const struct rank *k,
 			 char *text, size_t size)
@@ -96,7 +99,7 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 	uint64_t table = kvp_limits_entry_limit(r->options.limits, g);
 	uint64_t held = r->watch.entries, asked = r->watch.last.entries;
 	bool full = held + asked > table - g->entry_reserve;
-	struct least least = find_least(r, k);
+	struct least least = find_least_free(r, k);
 	bool memory_free = least.known && memory_is_free(least.bytes, 0);
 	char entries[160], memory[160];
 
@@ -121,7 +124,7 @@ static int explain_grant(struct kvp_realization *r, const struct rank *k,
 	return full || memory_free ? KVP_ETABLE : KVP_EEXHAUSTED;
 }
 
-/* Out of memory at a create, which takes bytes of its device alone. */
+/* Explain out of memory at a create, which takes memory of one device only. */
 static void explain_create(struct kvp_realization *r, const struct rank *k,
 			   char *text, size_t size)
 {
@@ -137,14 +140,14 @@ static void explain_create(struct kvp_realization *r, const struct rank *k,
 		 (ull)KVP_DRIVER_BYTES);
 }
 
-/* Why the driver said out of memory, as far as the numbers tell; the code
-   that this makes of it. */
+/* Write why the driver said out of memory, as far as the numbers show it;
+   returns the code that fits the reason. */
 static int explain_exhausted(struct kvp_realization *r, const struct rank *k,
 			     char *text, size_t size)
 {
 	enum kvp_op last = r->watch.last.op;
 
-	/* The host has neither such a table nor a driver's own memory. */
+	/* The host has no table of mappings and no driver that keeps memory. */
 	if (r->watch.base.lazy)
 		return KVP_EEXHAUSTED;
 	if (last == KVP_OP_GRANT)
@@ -161,7 +164,7 @@ static int explain(struct kvp_realization *r, const struct rank *k,
 	char cause[KVP_ERROR_MAX], why[512] = "";
 
 	if (code == KVP_EINTERRUPTED)
-		return code;	/* where it was does not matter */
+		return code;	/* the call does not matter */
 	if (code == KVP_EEXHAUSTED)
 		code = explain_exhausted(r, k, why, sizeof(why));
 	if (!err || code == KVP_ENOMEM)
@@ -171,12 +174,12 @@ static int explain(struct kvp_realization *r, const struct rank *k,
 		"%llu of %llu table entries held", where, cause, why,
 		(ull)s->calls_done, (ull)s->calls_total,
 		(ull)r->watch.entries, (ull)s->entries_total);
-	add_free(r, k, err->text, sizeof(err->text));
+	add_free_bytes(r, k, err->text, sizeof(err->text));
 	return code;
 }
 
-int context_other(struct kvp_realization *r, const struct rank *k,
-		  const char *what, int code, struct kvp_error *err)
+int add_rank_context(struct kvp_realization *r, const struct rank *k,
+		     const char *what, int code, struct kvp_error *err)
 {
 	/* A character of a static item's name has up to four bytes. */
 	char where[4 * KVP_NAME_MAX + 64];
@@ -187,9 +190,9 @@ int context_other(struct kvp_realization *r, const struct rank *k,
 	return explain(r, k, where, code, err);
 }
 
-/* The rows a chunk's bytes lie in, as text; empty for none. */
-static void rows_text(const struct kvp_geometry *g, const struct kvp_chunk *c,
-		      char *text, size_t size)
+/* Write the rows that a chunk's bytes belong to; nothing if there are none. */
+static void write_rows(const struct kvp_geometry *g, const struct kvp_chunk *c,
+		       char *text, size_t size)
 {
 	uint64_t first, last;
 
@@ -209,19 +212,19 @@ static void rows_text(const struct kvp_geometry *g, const struct kvp_chunk *c,
 			 (unsigned long long)first, (unsigned long long)last);
 }
 
-int context_chunk(struct kvp_realization *r, const struct rank *k,
-		  size_t chunk, const char *view, int code,
-		  struct kvp_error *err)
+int add_chunk_context(struct kvp_realization *r, const struct rank *k,
+		      size_t chunk, const char *view, int code,
+		      struct kvp_error *err)
 {
 	const struct kvp_chunk *c = &r->plan->chunks[chunk];
 	char what[192], rows[64];
 
 	assert(chunk < r->plan->nchunks && c->plane < geometry_of(r)->nplanes);
-	rows_text(geometry_of(r), c, rows, sizeof(rows));
+	write_rows(geometry_of(r), c, rows, sizeof(rows));
 	snprintf(what, sizeof(what), "plane %u (%s), chunk %zu, bytes [%llu, "
 		 "%llu)%s, in the %s", c->plane,
 		 geometry_of(r)->planes[c->plane].name, chunk,
 		 (unsigned long long)c->offset,
 		 (unsigned long long)(c->offset + c->bytes), rows, view);
-	return context_other(r, k, what, code, err);
+	return add_rank_context(r, k, what, code, err);
 }

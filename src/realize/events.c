@@ -1,11 +1,11 @@
 /*
- * The events of a realization, and where it stops at a signal: what goes
- * before and after every backend call.
+ * The hooks around every backend call of a realization: before a call it
+ * stops if a signal has come, after it the event is reported.
  */
 #include "base/error.h"
 #include "realize/realization.h"
 
-/* What all events tell. */
+/* Fill the members that all events have. */
 static struct kvp_event event_now(const struct kvp_realization *r)
 {
 	return (struct kvp_event){
@@ -17,8 +17,8 @@ static struct kvp_event event_now(const struct kvp_realization *r)
 	};
 }
 
-void event_state(struct kvp_realization *r, uint32_t rank,
-		 enum kvp_state state)
+void report_state(struct kvp_realization *r, uint32_t rank,
+		  enum kvp_state state)
 {
 	struct kvp_event e;
 
@@ -30,7 +30,7 @@ void event_state(struct kvp_realization *r, uint32_t rank,
 		r->options.event(r->options.cookie, &e);
 }
 
-/* Has somebody asked to stop?  Unwinding goes on. */
+/* KVP_EINTERRUPTED if a signal has come; unwinding is not interrupted. */
 static int before_call(void *cookie, struct kvp_error *err)
 {
 	const struct kvp_realization *r = cookie;

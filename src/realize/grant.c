@@ -1,7 +1,7 @@
 /*
- * Granting: the owner and its real importers, mapping by mapping, read back
- * for every device, with one record per (rank, plane) of who was granted
- * what and how much memory that took.
+ * Granting: every mapping is granted to its owner and the importers of the
+ * plan, and the access of every device is read back.  One record per rank
+ * and plane says who was granted access and how much memory that took.
  */
 #include <assert.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "realize/realization.h"
 
-static enum kvp_flags expected(const struct kvp_grant *grants, size_t count,
-			       uint32_t device)
+static enum kvp_flags find_flags(const struct kvp_grant *grants, size_t count,
+				 uint32_t device)
 {
 	size_t i;
 
@@ -20,7 +20,7 @@ static enum kvp_flags expected(const struct kvp_grant *grants, size_t count,
 	return KVP_NO_ACCESS;
 }
 
-/* The driver is believed only where it says what was asked for. */
+/* Check that every device has exactly the access that was granted. */
 static int read_back(struct kvp_realization *r, const struct mapping *m,
 		     const struct kvp_grant *grants, size_t count,
 		     struct kvp_error *err)
@@ -36,7 +36,7 @@ static int read_back(struct kvp_realization *r, const struct mapping *m,
 		code = b->mapping.granted(b, m->address, device, &is, err);
 		if (code)
 			return code;
-		should = expected(grants, count, device);
+		should = find_flags(grants, count, device);
 		if (is != should)
 			return kvp_error_set(err, KVP_EFAILED,
 				"access of device %u reads back as %d, the "
@@ -60,7 +60,7 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 	return read_back(r, m, grants, count, err);
 }
 
-/* The free memory of every reader. */
+/* Read the free memory of every reader's device. */
 static int read_free(struct kvp_realization *r, const struct rank *k,
 		     uint64_t *bytes, struct kvp_error *err)
 {
@@ -73,7 +73,7 @@ static int read_free(struct kvp_realization *r, const struct rank *k,
 	return code;
 }
 
-/* All chunks of one plane, then its record. */
+/* Grant all chunks of one plane and fill its record. */
 static int grant_plane(struct kvp_realization *r, uint32_t index,
 		       uint32_t plane, const uint64_t *before, uint64_t *after,
 		       struct kvp_error *err)
@@ -90,19 +90,19 @@ static int grant_plane(struct kvp_realization *r, uint32_t index,
 		code = grant_mapping(r, &k->mappings[i], k->grants,
 				     k->nreaders, err);
 		if (code)
-			return context_chunk(r, k, r->order[i], "plane", code,
-					     err);
+			return add_chunk_context(r, k, r->order[i], "plane",
+						 code, err);
 	}
 	code = read_free(r, k, after, err);
 	if (code)
-		return context_other(r, k, "reading free memory", code, err);
+		return add_rank_context(r, k, "reading free memory", code, err);
 	record->entries = (i - r->plane_first[plane]) * k->nreaders;
 	record->free_before = before;
 	record->free_after = after;
 	return KVP_OK;
 }
 
-/* Aliases and dedicated backing are the owner's alone. */
+/* Grant the arena's mappings, which only the owner may use. */
 static int grant_arena(struct kvp_realization *r, struct rank *k,
 		       struct kvp_error *err)
 {
@@ -116,9 +116,9 @@ static int grant_arena(struct kvp_realization *r, struct rank *k,
 			continue;
 		if (k->mappings[i].address == k->arena &&
 		    r->plan->dedicated_bytes)
-			return context_other(r, k, "dedicated backing", code,
-					     err);
-		return context_chunk(r, k, i - chunks, "arena", code, err);
+			return add_rank_context(r, k, "dedicated backing", code,
+						err);
+		return add_chunk_context(r, k, i - chunks, "arena", code, err);
 	}
 	return KVP_OK;
 }
@@ -133,8 +133,8 @@ int grant_rank(struct kvp_realization *r, uint32_t index,
 
 	assert(k->nreaders && k->state == KVP_MAPPED);
 	if (code)
-		return context_other(r, k, "reading free memory", code, err);
-	/* After one plane is before the next. */
+		return add_rank_context(r, k, "reading free memory", code, err);
+	/* The free memory after one plane is that before the next. */
 	for (plane = 0; plane < geometry_of(r)->nplanes; plane++) {
 		code = grant_plane(r, index, plane, free, free + k->nreaders,
 				   err);

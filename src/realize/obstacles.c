@@ -1,5 +1,6 @@
 /*
- * Obstacles as one error, and those that are found without a device.
+ * Making one error of all obstacles, and finding those of addresses and of
+ * the process.
  */
 #include "realize/obstacles.h"
 
@@ -15,7 +16,7 @@ static unsigned long long ull(uint64_t value)
 	return value;
 }
 
-/* For those that there is no room for. */
+/* Written instead of an obstacle's text if there is no room for that. */
 static const char *const names[OBSTACLES] = {
 	[OBSTACLE_ENTRIES] = "table entries", [OBSTACLE_MEMORY] = "memory",
 	[OBSTACLE_ADDRESS_SPACE] = "address space",
@@ -26,9 +27,9 @@ static const char *const names[OBSTACLES] = {
 	[OBSTACLE_DESCRIPTORS] = "descriptors",
 };
 
-int obstacles_tell(const struct obstacles *o, struct kvp_error *err)
+int obstacles_report(const struct obstacles *o, struct kvp_error *err)
 {
-	/* All names with what stands between and before them. */
+	/* Room for all names and their separators. */
 	enum { NAMES = 160 };
 	char text[KVP_ERROR_MAX] = "", without[NAMES] = "";
 	size_t used = 0, left = 0, len, i;
@@ -59,8 +60,8 @@ int obstacles_tell(const struct obstacles *o, struct kvp_error *err)
 
 /* --- addresses --- */
 
-/* What one rank reserves; UINT64_MAX where that is no number. */
-static uint64_t rank_addresses(const struct kvp_realization *r)
+/* Count the bytes of addresses that one rank reserves, at most UINT64_MAX. */
+static uint64_t count_address_bytes(const struct kvp_realization *r)
 {
 	uint64_t sum = r->ranks[0].arena_bytes;
 	size_t i;
@@ -68,12 +69,12 @@ static uint64_t rank_addresses(const struct kvp_realization *r)
 	for (i = 0; i < r->plan->nchunks; i++)
 		sum = u64_add_capped(sum, r->plan->chunks[i].bytes);
 	for (i = 0; i < geometry_of(r)->nstatics; i++)
-		sum = u64_add_capped(sum, demand_static_bytes(r, i));
+		sum = u64_add_capped(sum, required_static_bytes(r, i));
 	return sum;
 }
 
-/* The first range that ends too far is told in full, others are counted. */
-static void judge_end(struct kvp_error *told, uint64_t *others,
+/* Report the first range that ends too far, count the others. */
+static void check_end(struct kvp_error *told, uint64_t *others,
 		      const struct rank *k, const char *name,
 		      uint64_t address, uint64_t bytes, uint64_t granularity)
 {
@@ -109,24 +110,23 @@ static void check_recorded(const struct kvp_realization *r,
 				continue;
 			snprintf(name, sizeof(name), "plane %s",
 				 geometry_of(r)->planes[plane].name);
-			judge_end(told, &others, k, name, address,
-				  demand_plane_bytes(r, plane),
+			check_end(told, &others, k, name, address,
+				  required_plane_bytes(r, plane),
 				  geometry_of(r)->granularity);
 		}
-		judge_end(told, &others, k, "the row arena",
+		check_end(told, &others, k, "the row arena",
 			  recorded_arena(r, k), k->arena_bytes,
 			  geometry_of(r)->granularity);
 	}
 	one = *told;
 	if (others)
 		kvp_error_set(told, one.code, "%s; %llu more end too far",
-			      one.text,
-			      ull(others));
+			      one.text, ull(others));
 }
 
 void check_address_space(const struct kvp_realization *r, struct obstacles *o)
 {
-	uint64_t each = rank_addresses(r), all = UINT64_MAX;
+	uint64_t each = count_address_bytes(r), all = UINT64_MAX;
 
 	(void)u64_mul(each, r->nranks, &all);
 	if (all > KVP_ADDRESS_END)
@@ -142,38 +142,39 @@ void check_address_space(const struct kvp_realization *r, struct obstacles *o)
 
 /* --- the process --- */
 
-/* The backend's numbers are the cures. */
-static void judge_process(const struct kvp_process *p, uint32_t nranks,
-			  struct obstacles *o)
+/* The number that is needed is also the one to raise the limit to. */
+static void check_process_limits(const struct kvp_process *p, uint32_t nranks,
+				 struct obstacles *o)
 {
 	if (p->maps.need > p->maps.limit)
 		kvp_error_set(&o->kind[OBSTACLE_MAPS], KVP_EREFUSED,
-			"%u ranks need about %llu kernel maps, "
-			"vm.max_map_count is %llu; raise it (sysctl "
-			"vm.max_map_count=%llu) or realize fewer ranks with "
-			"--ranks", nranks, ull(p->maps.need),
+			"%u rank%s about %llu kernel maps, vm.max_map_count "
+			"is %llu; raise it (sysctl vm.max_map_count=%llu) or "
+			"realize fewer ranks with --ranks", nranks,
+			nranks == 1 ? " needs" : "s need", ull(p->maps.need),
 			ull(p->maps.limit), ull(p->maps.need));
 	if (p->descriptors.need > p->descriptors.limit)
 		kvp_error_set(&o->kind[OBSTACLE_DESCRIPTORS], KVP_EREFUSED,
-			"%u ranks need a descriptor each, %llu may be open; "
-			"raise it (ulimit -n %llu) or realize fewer ranks with "
-			"--ranks", nranks, ull(p->descriptors.limit),
+			"%u rank%s, %llu may be open; raise it (ulimit -n "
+			"%llu) or realize fewer ranks with --ranks", nranks,
+			nranks == 1 ? " needs a descriptor" :
+			"s need a descriptor each", ull(p->descriptors.limit),
 			ull(p->descriptors.need));
 }
 
-/* No part of realizing, so it goes past the events. */
+/* The call goes to the inner backend, so that it is no event. */
 int check_process(struct kvp_realization *r, struct obstacles *o,
 		  struct kvp_error *err)
 {
-	const struct kvp_demand demand = demand_system(r);
+	const struct kvp_demand demand = required_of_system(r);
 	struct kvp_backend *b = r->watch.inner;
 	struct kvp_process process;
 	int code = b->device.process(b, &demand, &process, err);
 
 	if (code)
-		return context_other(r, &r->ranks[0],
-				     "reading the process's limits", code,
-				     err);
-	judge_process(&process, r->nranks, o);
+		return add_rank_context(r, &r->ranks[0],
+					"reading the process's limits", code,
+					err);
+	check_process_limits(&process, r->nranks, o);
 	return KVP_OK;
 }

@@ -1,7 +1,6 @@
 /*
- * What stands in the way of a realization, gathered by preflight so that all
- * of it is told at once: whoever mends one thing should not meet the next
- * one only then.
+ * What prevents a realization.  Preflight collects all obstacles and reports
+ * them in one error, so that a user need not remove one to learn of the next.
  */
 #ifndef KVPLAN_REALIZE_OBSTACLES_H
 #define KVPLAN_REALIZE_OBSTACLES_H
@@ -11,9 +10,9 @@
 struct kvp_realization;
 
 /*
- * In the order in which they are told.  First what takes another plan, since
- * that one asks for other memory, addresses and maps as well; then what takes
- * other devices; last what is raised on the machine and changes nothing else.
+ * In the order in which they are reported.  First those that need another
+ * plan, which changes memory, addresses and maps as well; then those that
+ * need other devices; last those that need a higher limit of the machine.
  */
 enum obstacle {
 	OBSTACLE_ENTRIES, OBSTACLE_MEMORY, OBSTACLE_ADDRESS_SPACE,
@@ -22,21 +21,21 @@ enum obstacle {
 };
 #define OBSTACLES 9
 
-/* Zeroed: nothing stands in the way. */
+/* Zeroed: there is no obstacle. */
 struct obstacles {
 	struct kvp_error kind[OBSTACLES];
 };
 
-/* Stands between two obstacles in the text of an error. */
+/* Separates two obstacles in the text of an error. */
 #define OBSTACLES_ALSO "; also: "
 
-/* The code of the first obstacle and a text with all of them; KVP_OK and an
-   untouched error where there is none. */
-int obstacles_tell(const struct obstacles *o, struct kvp_error *err);
+/* Make one error of all obstacles, with the code of the first one; KVP_OK and
+   an untouched error if there is none. */
+int obstacles_report(const struct obstacles *o, struct kvp_error *err);
 
 /*
- * Each note what they find in *o.  Those that ask the backend answer the code
- * of a call that failed, with its place in the text.
+ * Each records its obstacles in *o.  Those that call the backend return the
+ * code of a call that failed, with the rank and device in the text.
  */
 /* obstacles_device.c */
 int check_granularity(struct kvp_realization *r, struct obstacles *o,
@@ -45,11 +44,11 @@ int check_peers(struct kvp_realization *r, struct obstacles *o,
 		struct kvp_error *err);
 int check_memory(struct kvp_realization *r, struct obstacles *o,
 		 struct kvp_error *err);
-/* obstacles.c: do all ranks fit the addresses of a process, and those that
-   are recorded? */
+/* obstacles.c: do the planes and arenas of all ranks fit the addresses of a
+   process, and do recorded ones end below the highest address? */
 void check_address_space(const struct kvp_realization *r,
 			 struct obstacles *o);
-/* obstacles.c: what the system allows a process. */
+/* obstacles.c: are the system's limits for a process high enough? */
 int check_process(struct kvp_realization *r, struct obstacles *o,
 		  struct kvp_error *err);
 

@@ -1,6 +1,7 @@
 /*
- * Obstacles that devices are asked about: granularity, peers, memory.  Of
- * several that are alike the first is told in full and the others are listed.
+ * Finding the obstacles of devices: granularity, peers, memory.  If several
+ * ranks have the same obstacle, the first is reported in full and the others
+ * are listed.
  */
 #include <stdio.h>
 
@@ -10,7 +11,7 @@
 #include "realize/obstacles.h"
 #include "realize/realization.h"
 
-/* Room for the others that are alike. */
+/* Room for the list of the others. */
 #define OTHERS_MAX 192
 
 static unsigned long long ull(uint64_t value)
@@ -18,7 +19,7 @@ static unsigned long long ull(uint64_t value)
 	return value;
 }
 
-/* Put the others behind the first one. */
+/* Append the list of the others to the first one. */
 static void add_others(struct kvp_error *told, struct text_list *others,
 		       const char *before)
 {
@@ -32,7 +33,8 @@ static void add_others(struct kvp_error *told, struct text_list *others,
 
 /* --- granularity --- */
 
-/* The largest is told: what suits it suits all of them. */
+/* The device with the largest granularity is reported: a plan with that
+   granularity fits all of them. */
 int check_granularity(struct kvp_realization *r, struct obstacles *o,
 		      struct kvp_error *err)
 {
@@ -48,8 +50,9 @@ int check_granularity(struct kvp_realization *r, struct obstacles *o,
 		r->stage.rank = r->ranks[i].rank;
 		code = b->device.device(b, r->ranks[i].device, d, err);
 		if (code)
-			return context_other(r, &r->ranks[i],
-					     "reading the device", code, err);
+			return add_rank_context(r, &r->ranks[i],
+						"reading the device", code,
+						err);
 		if (is % d->granularity == 0 ||
 		    (told->code && d->granularity <= most))
 			continue;
@@ -65,12 +68,12 @@ int check_granularity(struct kvp_realization *r, struct obstacles *o,
 
 /* --- peers --- */
 
-static const char *label_of(const struct kvp_realization *r, uint32_t rank)
+static const char *get_label(const struct kvp_realization *r, uint32_t rank)
 {
 	return r->devices[rank - r->ranks[0].rank].label;
 }
 
-/* Who of the readers of one owner cannot reach its memory? */
+/* Find the readers of one owner whose devices cannot access its memory. */
 static int check_owner(struct kvp_realization *r, const struct rank *owner,
 		       struct kvp_error *told, struct text_list *others,
 		       struct kvp_error *err)
@@ -85,8 +88,9 @@ static int check_owner(struct kvp_realization *r, const struct rank *owner,
 		code = b->device.peer(b, owner->devices[i], owner->device,
 				      &can, err);
 		if (code)
-			return context_other(r, owner, "asking for peer access",
-					     code, err);
+			return add_rank_context(r, owner,
+						"asking for peer access", code,
+						err);
 		if (can)
 			continue;
 		if (told->code)
@@ -98,8 +102,8 @@ static int check_owner(struct kvp_realization *r, const struct rank *owner,
 				"but that device cannot access this one's "
 				"memory; choose devices that are peers, or a "
 				"smaller dcp_group_size", owner->readers[i],
-				label_of(r, owner->readers[i]), owner->rank,
-				label_of(r, owner->rank));
+				get_label(r, owner->readers[i]), owner->rank,
+				get_label(r, owner->rank));
 	}
 	return KVP_OK;
 }
@@ -124,13 +128,14 @@ int check_peers(struct kvp_realization *r, struct obstacles *o,
 /* --- memory --- */
 
 /*
- * Memory of a device of its own has to be there, with what the driver keeps
- * free.  The host's is taken when it is touched, for all ranks from one
- * place: a full check touches it all.
+ * Report too little memory.  A GPU must have its rank's bytes free, and those
+ * that the driver keeps.  The host's memory is shared by all ranks and taken
+ * when it is touched, which a full check does with all of it.
  */
-static void too_little(const struct kvp_realization *r, const struct rank *k,
-		       uint64_t need, uint64_t own, uint64_t have,
-		       struct kvp_error *told)
+static void report_too_little(const struct kvp_realization *r,
+			      const struct rank *k, uint64_t need,
+			      uint64_t own, uint64_t have,
+			      struct kvp_error *told)
 {
 	char with[96] = "";
 
@@ -139,10 +144,10 @@ static void too_little(const struct kvp_realization *r, const struct rank *k,
 			 "keeps free", ull(own));
 	if (r->watch.base.lazy)
 		kvp_error_set(told, KVP_EREFUSED,
-			"a full check of %u ranks writes %llu bytes, this "
+			"a full check of %u rank%s writes %llu bytes, this "
 			"machine has %llu free, %llu too few; check quick, or "
-			"fewer ranks", r->nranks, ull(need), ull(have),
-			ull(need - have));
+			"fewer ranks", r->nranks, r->nranks == 1 ? "" : "s",
+			ull(need), ull(have), ull(need - have));
 	else
 		kvp_error_set(told, KVP_EREFUSED,
 			"rank %u needs %llu bytes%s, %s has %llu free, %llu "
@@ -159,7 +164,7 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 	struct kvp_backend *b = backend_of(r);
 	bool lazy = b->lazy;
 	uint64_t own = lazy ? 0 : KVP_DRIVER_BYTES;
-	uint64_t need = demand_bytes(r) * (lazy ? r->nranks : 1) + own;
+	uint64_t need = required_bytes(r) * (lazy ? r->nranks : 1) + own;
 	struct kvp_error *told = &o->kind[OBSTACLE_MEMORY];
 	struct text_list others;
 	char text[OTHERS_MAX];
@@ -174,10 +179,12 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 		r->stage.rank = r->ranks[i].rank;
 		code = b->device.memory(b, r->ranks[i].device, &have, err);
 		if (code)
-			return context_other(r, &r->ranks[i],
-					     "reading free memory", code, err);
+			return add_rank_context(r, &r->ranks[i],
+						"reading free memory", code,
+						err);
 		if (need > have && !told->code)
-			too_little(r, &r->ranks[i], need, own, have, told);
+			report_too_little(r, &r->ranks[i], need, own, have,
+					  told);
 		else if (need > have && !lazy)
 			text_list_add(&others, 1, "rank %u has %llu",
 				      r->ranks[i].rank, ull(have));

@@ -1,9 +1,9 @@
 /*
  * Owners: one word per page and one flag per row.
  *
- * A page's word is 0 when the page is free.  The top bit says that it is
- * owned, the other bits count the owned rows that conflict with it; one of
- * the two is always 0.
+ * A page's word is 0 if the page is free.  The top bit is set if the page is
+ * owned; the other bits count the owned rows that conflict with it.  A page
+ * is never both.
  */
 #include "realize/owners.h"
 
@@ -16,7 +16,7 @@
 
 #define OWNED UINT32_C(0x80000000)
 
-/* More rows than the counter holds cannot be read from a plan. */
+/* A plan's rows fit the counter. */
 _Static_assert(KVP_ROWS_MAX < OWNED, "a page's word counts rows");
 
 struct kvp_owners {

@@ -1,5 +1,5 @@
 /*
- * What tests see of owners.
+ * A function of owners that only tests call.
  */
 #ifndef KVPLAN_REALIZE_OWNERS_H
 #define KVPLAN_REALIZE_OWNERS_H

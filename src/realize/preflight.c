@@ -1,6 +1,6 @@
 /*
- * Preflight: refuse what cannot succeed before anything is touched, with
- * both numbers and what would work.
+ * Preflight: refuse what cannot succeed before any memory is acquired, with
+ * the number that is needed, the number that there is, and what would work.
  */
 #include <assert.h>
 
@@ -58,8 +58,9 @@ static int check_devices(const struct kvp_realization *r,
 	for (i = 0; i < r->nranks; i++) {
 		if (r->ranks[i].device >= have)
 			return kvp_error_set(err, KVP_EREFUSED,
-				"%u ranks need a device each, the %s backend "
-				"has %u; realize fewer ranks here", r->nranks,
+				"%u rank%s, the %s backend has %u; realize "
+				"fewer ranks here", r->nranks, r->nranks == 1 ?
+				" needs a device" : "s need a device each",
 				r->watch.base.name, have);
 		for (j = 0; j < i; j++)
 			if (r->ranks[j].device == r->ranks[i].device)
@@ -88,7 +89,7 @@ static void check_entries(const struct kvp_realization *r,
 		ull(need - limit));
 }
 
-/* Whatever may stand in the way is looked at, whatever else does. */
+/* Look for every kind of obstacle, also after one has been found. */
 static int find_obstacles(struct kvp_realization *r, struct obstacles *o,
 			  struct kvp_error *err)
 {
@@ -105,7 +106,8 @@ static int find_obstacles(struct kvp_realization *r, struct obstacles *o,
 		code = check_granularity(r, o, err);
 	if (!code)
 		code = check_peers(r, o, err);
-	/* Devices are read by now, so contexts exist and count as used. */
+	/* Last: the calls before have created the devices' contexts, whose
+	   memory is no longer free. */
 	return code ? code : check_memory(r, o, err);
 }
 
@@ -114,12 +116,13 @@ int preflight(struct kvp_realization *r, struct kvp_error *err)
 	struct obstacles o = { .kind = { { .code = KVP_OK } } };
 	int code = check_node(r, err);
 
-	/* Another question would have to be asked; its numbers are others. */
+	/* After one of these the ranks or addresses have to change, and with
+	   them all other numbers, so no obstacles are collected. */
 	if (!code)
 		code = recorded_check(r, err);
 	if (!code)
 		code = check_devices(r, err);
 	if (!code)
 		code = find_obstacles(r, &o, err);
-	return code ? code : obstacles_tell(&o, err);
+	return code ? code : obstacles_report(&o, err);
 }

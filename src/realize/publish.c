@@ -1,5 +1,6 @@
 /*
- * Publishing: what engines may rely on, written once every rank has it.
+ * Publishing: the capacity document that engines read is written when every
+ * rank is realized and checked.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 #include "base/version.h"
 #include "realize/realization.h"
 
-/* Where planes and rows lie: page p of plane i is at
-   planes[i].address + p * planes[i].stride. */
+/* Page p of plane i begins at planes[i].address + p * planes[i].stride; rows
+   in the arena likewise. */
 static void add_addresses(struct json_tree *t, const struct kvp_realization *r,
 			  const struct rank *k)
 {
@@ -58,9 +59,9 @@ static void add_rank(struct json_tree *t, const struct kvp_realization *r,
 	json_tree_u64(t, "pages", g->pages);
 	json_tree_u64(t, "snapshot_rows", g->snapshot_rows);
 	json_tree_u64(t, "execution_rows", g->execution_rows);
-	json_tree_u64(t, "bytes", demand_bytes(r));
+	json_tree_u64(t, "bytes", required_bytes(r));
 	json_tree_u64(t, "chunks", r->plan->nchunks);
-	json_tree_u64(t, "entries", demand_chunk_entries(r, k));
+	json_tree_u64(t, "entries", required_chunk_entries(r, k));
 	json_tree_text(t, "uuid", r->devices[i].uuid);
 	json_tree_text(t, "device_name", r->devices[i].name);
 	add_headroom(t, r, k->rank);
@@ -68,8 +69,9 @@ static void add_rank(struct json_tree *t, const struct kvp_realization *r,
 	json_tree_end(t);
 }
 
-/* The rank whose device has the least left: one cap is good for all. */
-static uint32_t least_left(const struct kvp_realization *r)
+/* Find the rank whose device has the least free memory: a cap computed from
+   that is low enough for all ranks. */
+static uint32_t find_least_left(const struct kvp_realization *r)
 {
 	uint32_t least = 0, i;
 
@@ -80,7 +82,7 @@ static uint32_t least_left(const struct kvp_realization *r)
 	return r->ranks[least].rank;
 }
 
-/* What all ranks together hold; only when all of them are realized. */
+/* What all ranks together hold; written only if all of them are realized. */
 static void add_node(struct json_tree *t, const struct kvp_realization *r)
 {
 	const struct kvp_geometry *g = geometry_of(r);
@@ -90,13 +92,14 @@ static void add_node(struct json_tree *t, const struct kvp_realization *r)
 	json_tree_u64(t, "snapshot_rows", g->snapshot_rows);
 	json_tree_u64(t, "execution_rows", g->execution_rows);
 	json_tree_u64(t, "kv_tokens", r->plan->summary.kv_tokens);
-	json_tree_u64(t, "bytes", demand_bytes(r) * r->nranks);
+	json_tree_u64(t, "bytes", required_bytes(r) * r->nranks);
 	json_tree_u64(t, "entries", r->watch.entries);
-	add_headroom(t, r, least_left(r));
+	add_headroom(t, r, find_least_left(r));
 	json_tree_end(t);
 }
 
-/* One record per rank and plane: who may read it and what that took. */
+/* One record per rank and plane: its readers, the table entries they take,
+   and their devices' free memory before and after. */
 static void add_access(struct json_tree *t, const struct kvp_realization *r)
 {
 	const struct kvp_access_record *a;

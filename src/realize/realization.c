@@ -1,6 +1,5 @@
 /*
- * A realization as a noun: laying out its memory, and what may be asked of
- * it.
+ * Allocating and freeing a realization, and the functions that read it.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include "model/plan_view.h"
 #include "realize/realization.h"
 
-/* Chunks by plane, each plane's in the order of the plan. */
+/* Order the chunks by plane, those of a plane as in the plan. */
 static int order_chunks(struct kvp_realization *r, struct kvp_error *err)
 {
 	const struct kvp_plan *plan = r->plan;
@@ -21,7 +20,8 @@ static int order_chunks(struct kvp_realization *r, struct kvp_error *err)
 	r->plane_first = calloc(nplanes + 2, sizeof(*r->plane_first));
 	if (!r->order || !r->plane_first)
 		return kvp_error_nomem(err);
-	/* Counted two places on, summed, and moved back by the filling. */
+	/* at[p] counts up while plane p is filled, and then is where plane
+	   p + 1 begins: it is plane_first[p + 1]. */
 	at = r->plane_first + 1;
 	for (i = 0; i < plan->nchunks; i++)
 		at[plan->chunks[i].plane + 1]++;
@@ -33,7 +33,7 @@ static int order_chunks(struct kvp_realization *r, struct kvp_error *err)
 	return KVP_OK;
 }
 
-static uint64_t arena_bytes(const struct kvp_plan *plan)
+static uint64_t count_arena_bytes(const struct kvp_plan *plan)
 {
 	const struct kvp_geometry *g = &plan->geometry;
 	uint64_t bytes = (g->execution_rows + g->snapshot_rows) *
@@ -59,7 +59,7 @@ static struct rank *find_rank(const struct kvp_realization *r, uint32_t rank)
 		&r->ranks[rank - first] : NULL;
 }
 
-/* Readers as the plan says, those realized here, the owner first. */
+/* Find the plan's readers that are realized here; the owner comes first. */
 static void find_readers(struct kvp_realization *r, struct rank *k)
 {
 	const struct kvp_ranks *readers = &r->plan->access[k->rank].readers;
@@ -99,7 +99,7 @@ static int rank_init(struct kvp_realization *r, uint32_t i,
 	if (!k->planes || !k->memory || !k->mappings || !k->readers ||
 	    !k->devices || !k->grants || !k->free)
 		return kvp_error_nomem(err);
-	k->arena_bytes = arena_bytes(r->plan);
+	k->arena_bytes = count_arena_bytes(r->plan);
 	return KVP_OK;
 }
 
@@ -156,8 +156,9 @@ static int check_ranks(const struct kvp_plan *plan,
 	if (plan_has_ranks(plan, o->first_rank, o->nranks))
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EREFUSED,
-		"%u ranks from rank %u on are asked for, the plan has ranks 0 "
-		"to %llu", o->nranks, o->first_rank,
+		"%u rank%s from rank %u on cannot be realized: the plan has "
+		"ranks 0 to %llu", o->nranks, o->nranks == 1 ? "" : "s",
+		o->first_rank,
 		(unsigned long long)plan->geometry.ranks - 1);
 }
 

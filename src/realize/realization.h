@@ -11,7 +11,7 @@
 #include "realize/addresses.h"
 #include "realize/undo.h"
 
-/* Physical memory, and the undo step that created it. */
+/* A physical allocation, and the undo step that created it. */
 struct memory {
 	kvp_handle handle;
 	size_t step;
@@ -33,29 +33,31 @@ struct rank {
 	uint64_t arena;
 	uint64_t arena_bytes;	/* 0: no rows */
 	struct memory *memory;	/* [nchunks], then dedicated backing */
-	/* By plane and place, then aliases, then dedicated backing. */
+	/* Those of the planes, by plane and then in the plan's order; those of
+	   the arena's aliased chunks; the dedicated backing's. */
 	struct mapping *mappings;
 	size_t nmappings;
-	/* Who reads its planes, of the ranks realized here: the owner first,
+	/* Its planes' readers among the ranks realized here: the owner first,
 	   then its importers. */
 	uint32_t *readers;	/* ranks */
 	uint32_t *devices;	/* their devices */
 	struct kvp_grant *grants;
 	size_t nreaders;
-	uint64_t *free;		/* free memory of the readers, before the
-				   first plane and after each */
-	uint64_t left;		/* free memory of the device at the end */
+	uint64_t *free;		/* free memory of the readers' devices, before
+				   the first plane and after each */
+	uint64_t left;		/* free memory of its device at the end */
 };
 
-/* How far it is, as its events tell. */
+/* How far a realization is; its events report this. */
 struct stage {
-	uint32_t rank;		/* worked on */
-	enum kvp_state state;	/* worked towards or reached */
-	bool checking;		/* calls are the alias check's */
-	bool undo;		/* unwinding: interrupts no longer count */
+	uint32_t rank;		/* that calls are made for */
+	enum kvp_state state;	/* that the rank gets or has got */
+	bool checking;		/* calls are made by the alias check */
+	bool undo;		/* unwinding; a signal does not stop it */
 	uint64_t calls_done;
 	uint64_t calls_total;
-	uint64_t entries_total;	/* of the table; held: watch.entries */
+	uint64_t entries_total;	/* table entries that all mappings need;
+				   watch.entries are held now */
 };
 
 struct kvp_realization {
@@ -86,15 +88,15 @@ static inline struct kvp_backend *backend_of(struct kvp_realization *r)
 	return &r->watch.base;
 }
 
-/* events.c: tell what happens, and stop at an interrupt. */
+/* events.c: stop at a signal, report every call. */
 extern const struct watch_hooks realization_hooks;
-/* A rank reached a state. */
-void event_state(struct kvp_realization *r, uint32_t rank,
-		 enum kvp_state state);
+/* Report that a rank has reached a state. */
+void report_state(struct kvp_realization *r, uint32_t rank,
+		  enum kvp_state state);
 
 /*
- * realization.c: everything but the backend's part.  Errors: KVP_EREFUSED
- * for ranks the plan does not have, KVP_ENOMEM.
+ * realization.c: allocate a realization; no backend call is made.  Errors:
+ * KVP_EREFUSED for ranks that the plan does not have, KVP_ENOMEM.
  */
 int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 		    struct kvp_backend *backend,
@@ -102,7 +104,7 @@ int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 		    struct kvp_error *err);
 void realization_delete(struct kvp_realization *r);
 
-/* What importers may do. */
+/* The access that importers are granted. */
 static inline enum kvp_flags importer_flags(const struct kvp_realization *r)
 {
 	return geometry_of(r)->importer_mode == KVP_IMPORT_READ ?
@@ -111,55 +113,56 @@ static inline enum kvp_flags importer_flags(const struct kvp_realization *r)
 
 /*
  * preflight.c.  KVP_EREFUSED unless the verdict is for this plan and
- * realizable.  Nothing of the plan may be relied on before.
+ * realizable.  Before that, nothing in the plan may be relied on.
  */
 int check_verdict(const struct kvp_plan *plan,
 		  const struct kvp_verdict *verdict, struct kvp_error *err);
-/* May it begin?  Reads, touches nothing. */
+/* Report everything that prevents the realization; changes nothing. */
 int preflight(struct kvp_realization *r, struct kvp_error *err);
 
-/* requirements.c: what a rank needs, counted for the ranks realized here. */
-uint64_t demand_chunk_entries(const struct kvp_realization *r,
-			      const struct rank *k);
-uint64_t demand_bytes(const struct kvp_realization *r);
-/* Of all ranks, for the system's limits. */
-struct kvp_demand demand_system(const struct kvp_realization *r);
-uint64_t demand_calls(const struct kvp_realization *r);
-uint64_t demand_plane_bytes(const struct kvp_realization *r, uint32_t plane);
-uint64_t demand_static_bytes(const struct kvp_realization *r, size_t item);
+/* requirements.c: what a rank needs when these ranks are realized here. */
+uint64_t required_chunk_entries(const struct kvp_realization *r,
+				const struct rank *k);
+uint64_t required_bytes(const struct kvp_realization *r);
+/* What all ranks need of the process, to compare with the system's limits. */
+struct kvp_demand required_of_system(const struct kvp_realization *r);
+uint64_t required_calls(const struct kvp_realization *r);
+uint64_t required_plane_bytes(const struct kvp_realization *r, uint32_t plane);
+uint64_t required_static_bytes(const struct kvp_realization *r, size_t item);
 
 /* Is `other`, another rank, granted a static item of `owner`? */
 bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,
 			uint32_t other, enum kvp_static_importers importers);
 
-/* grant.c: grants of all mappings of a rank, read back, with records. */
+/* grant.c: grant all mappings of a rank, read the access back, fill the
+   records. */
 int grant_rank(struct kvp_realization *r, uint32_t index,
 	       struct kvp_error *err);
 
 /*
- * One mapping: grant, tell the undo step how many entries it holds, read
- * every device's flags back.
+ * Grant one mapping, record the entries it holds in its undo step, and read
+ * the access of every device back.
  */
 int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 		  const struct kvp_grant *grants, size_t count,
 		  struct kvp_error *err);
 
 /*
- * context.c: put in front of an error where it was, and behind it how far
- * realizing got and what is free.  `chunk` is an index into the plan's
- * chunks.  Answers the code, which is KVP_ETABLE in the place of
- * KVP_EEXHAUSTED where the driver's table is full.
+ * context.c: add to an error the rank, the device and `what` or the chunk in
+ * front, and behind it how far the realization got and how much memory is
+ * free.  `chunk` is an index into the plan's chunks.  Returns the code; it is
+ * KVP_ETABLE instead of KVP_EEXHAUSTED if the driver's table is full.
  */
-int context_chunk(struct kvp_realization *r, const struct rank *k,
-		  size_t chunk, const char *view, int code,
-		  struct kvp_error *err);
-int context_other(struct kvp_realization *r, const struct rank *k,
-		  const char *what, int code, struct kvp_error *err);
+int add_chunk_context(struct kvp_realization *r, const struct rank *k,
+		      size_t chunk, const char *view, int code,
+		      struct kvp_error *err);
+int add_rank_context(struct kvp_realization *r, const struct rank *k,
+		     const char *what, int code, struct kvp_error *err);
 
 /*
- * recorded_addresses.c: KVP_EREFUSED where the recorded addresses are not
- * those of the plan's ranks; after that the address a plane or an arena has
- * to have, 0 for any.
+ * recorded_addresses.c: KVP_EREFUSED if the recorded addresses do not fit the
+ * plan and its ranks.  If they do, the other two return the address that a
+ * plane or an arena must have; 0: any.
  */
 int recorded_check(const struct kvp_realization *r, struct kvp_error *err);
 uint64_t recorded_plane(const struct kvp_realization *r, const struct rank *k,

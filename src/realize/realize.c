@@ -1,6 +1,7 @@
 /*
- * Realizing: one attempt, step by step, all ranks together.  Whatever was
- * acquired is in the undo log; failing and giving back are the same walk.
+ * Realizing: the steps of a realization, each of them for all ranks.  All
+ * that was acquired is in the undo log; a failure and giving back undo it in
+ * the same way.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -22,21 +23,21 @@ const char *kvp_state_name(enum kvp_state state)
 	return (unsigned)state <= KVP_UNWOUND ? state_names[state] : "?";
 }
 
-static void work_on(struct kvp_realization *r, const struct rank *k,
-		    enum kvp_state state)
+static void set_stage(struct kvp_realization *r, const struct rank *k,
+		      enum kvp_state state)
 {
 	r->stage.rank = k->rank;
 	r->stage.state = state;
 }
 
-static void reach(struct kvp_realization *r, struct rank *k,
-		  enum kvp_state state)
+static void set_state(struct kvp_realization *r, struct rank *k,
+		      enum kvp_state state)
 {
 	k->state = state;
-	event_state(r, k->rank, state);
+	report_state(r, k->rank, state);
 }
 
-/* Acquire, then record: the undo log has room before. */
+/* Each makes room in the undo log, acquires, and records the step. */
 
 static int acquire_addresses(struct kvp_realization *r, struct rank *k,
 			     uint64_t bytes, uint64_t wanted, uint64_t *address,
@@ -92,8 +93,8 @@ static int acquire_mapping(struct kvp_realization *r, struct rank *k,
 }
 
 /*
- * The grants of a static item: the owner and the importers realized here.
- * grants has room for every rank; answers how many.
+ * Write the grants of a static item: to the owner and to the importers
+ * realized here.  grants has room for every rank; returns how many there are.
  */
 static size_t static_grants(const struct kvp_realization *r,
 			    const struct rank *k,
@@ -113,13 +114,13 @@ static size_t static_grants(const struct kvp_realization *r,
 	return count;
 }
 
-/* Storage that exists before the cache, whole from address to grant. */
+/* Reserve, create, map and grant one item of static storage. */
 static int realize_static(struct kvp_realization *r, struct rank *k,
 			  size_t item, struct kvp_grant *grants,
 			  struct kvp_error *err)
 {
 	const struct kvp_static *s = &geometry_of(r)->statics[item];
-	uint64_t bytes = demand_static_bytes(r, item), address = 0;
+	uint64_t bytes = required_static_bytes(r, item), address = 0;
 	struct memory memory = { 0 };
 	struct mapping m;
 	size_t count = static_grants(r, k, s->importers, grants);
@@ -131,7 +132,7 @@ static int realize_static(struct kvp_realization *r, struct rank *k,
 		code = acquire_mapping(r, k, &m, address, bytes, &memory, err);
 	if (!code)
 		code = grant_mapping(r, &m, grants, count, err);
-	return code ? context_other(r, k, s->name, code, err) : KVP_OK;
+	return code ? add_rank_context(r, k, s->name, code, err) : KVP_OK;
 }
 
 static int step_statics(struct kvp_realization *r, struct rank *k,
@@ -147,7 +148,8 @@ static int step_statics(struct kvp_realization *r, struct rank *k,
 	return code;
 }
 
-/* Planes and arena with a recorded address, or those without. */
+/* Reserve the planes and the arena that have a recorded address, or those
+   that have none. */
 static int reserve(struct kvp_realization *r, struct rank *k, bool recorded,
 		   struct kvp_error *err)
 {
@@ -160,18 +162,19 @@ static int reserve(struct kvp_realization *r, struct rank *k, bool recorded,
 		wanted = recorded_plane(r, k, i);
 		if (!wanted == recorded)
 			continue;
-		code = acquire_addresses(r, k, demand_plane_bytes(r, i), wanted,
-					 &k->planes[i], err);
+		code = acquire_addresses(r, k, required_plane_bytes(r, i),
+					 wanted, &k->planes[i], err);
 		if (code)
-			code = context_other(r, k, g->planes[i].name, code,
-					     err);
+			code = add_rank_context(r, k, g->planes[i].name, code,
+						err);
 	}
 	wanted = recorded_arena(r, k);
 	if (!code && k->arena_bytes && !wanted == !recorded) {
 		code = acquire_addresses(r, k, k->arena_bytes, wanted,
 					 &k->arena, err);
 		if (code)
-			code = context_other(r, k, "the row arena", code, err);
+			code = add_rank_context(r, k, "the row arena", code,
+						err);
 	}
 	return code;
 }
@@ -199,12 +202,12 @@ static int step_create(struct kvp_realization *r, struct rank *k,
 		code = acquire_memory(r, k, plan->chunks[i].bytes,
 				      &k->memory[i], err);
 		if (code)
-			return context_chunk(r, k, i, "plane", code, err);
+			return add_chunk_context(r, k, i, "plane", code, err);
 	}
 	if (!plan->dedicated_bytes)
 		return KVP_OK;
 	code = acquire_memory(r, k, plan->dedicated_bytes, &k->memory[i], err);
-	return code ? context_other(r, k, "dedicated backing", code, err) :
+	return code ? add_rank_context(r, k, "dedicated backing", code, err) :
 		      KVP_OK;
 }
 
@@ -222,7 +225,8 @@ static int map_planes(struct kvp_realization *r, struct rank *k,
 				       k->planes[c->plane] + c->offset,
 				       c->bytes, &k->memory[chunk], err);
 		if (code)
-			return context_chunk(r, k, chunk, "plane", code, err);
+			return add_chunk_context(r, k, chunk, "plane", code,
+						 err);
 		k->nmappings++;
 	}
 	return KVP_OK;
@@ -241,7 +245,7 @@ static int map_arena(struct kvp_realization *r, struct rank *k,
 				       k->arena + c[i].arena, c[i].bytes,
 				       &k->memory[i], err);
 		if (code)
-			return context_chunk(r, k, i, "arena", code, err);
+			return add_chunk_context(r, k, i, "arena", code, err);
 		k->nmappings++;
 	}
 	if (!plan->dedicated_bytes)
@@ -250,7 +254,7 @@ static int map_arena(struct kvp_realization *r, struct rank *k,
 			       plan->dedicated_bytes,
 			       &k->memory[plan->nchunks], err);
 	if (code)
-		return context_other(r, k, "dedicated backing", code, err);
+		return add_rank_context(r, k, "dedicated backing", code, err);
 	k->nmappings++;
 	return KVP_OK;
 }
@@ -280,33 +284,34 @@ static int step_check(struct kvp_realization *r, struct rank *k,
 	int code;
 
 	r->stage.checking = true;
-	code = alias_check(backend_of(r), r->plan, &rank, r->options.check, err);
+	code = alias_check(backend_of(r), r->plan, &rank, r->options.check,
+			   err);
 	r->stage.checking = false;
 	return code && code != KVP_EFAILED ?
-		context_other(r, k, "checking", code, err) : code;
+		add_rank_context(r, k, "checking", code, err) : code;
 }
 
-/* What everything that caches allocations has to share. */
+/* Read the free memory that is left for allocation caches. */
 static int step_headroom(struct kvp_realization *r, struct rank *k,
 			 struct kvp_error *err)
 {
 	struct kvp_backend *b = backend_of(r);
 	int code = b->device.memory(b, k->device, &k->left, err);
 
-	return code ? context_other(r, k, "headroom", code, err) : KVP_OK;
+	return code ? add_rank_context(r, k, "headroom", code, err) : KVP_OK;
 }
 
 struct step {
 	int (*run)(struct kvp_realization *r, struct rank *k,
 		   struct kvp_error *err);
-	enum kvp_state state;	/* worked towards */
-	bool reaches;		/* a rank is there after it */
+	enum kvp_state state;	/* that events report during the step */
+	bool reaches;		/* a rank has that state after the step */
 };
 
 /*
- * Recorded addresses come first: whatever may lie anywhere lies around them.
- * Static storage takes entries, so it is granted before the cache: where it
- * is out of memory, that is told as one of the table.
+ * Recorded addresses are reserved first, so that no range that may lie
+ * anywhere takes them.  Static storage is granted before the planes: it takes
+ * table entries, so an error there is explained like one at the planes.
  */
 static const struct step steps[] = {
 	{ step_recorded, KVP_RESERVED, false },
@@ -320,7 +325,7 @@ static const struct step steps[] = {
 };
 #define STEPS (sizeof(steps) / sizeof(*steps))
 
-/* One step for all ranks; no rank goes ahead. */
+/* Run one step for all ranks, before any rank runs the next. */
 static int run_step(struct kvp_realization *r, const struct step *step,
 		    struct kvp_error *err)
 {
@@ -328,10 +333,10 @@ static int run_step(struct kvp_realization *r, const struct step *step,
 	int code = KVP_OK;
 
 	for (i = 0; i < r->nranks && !code; i++) {
-		work_on(r, &r->ranks[i], step->state);
+		set_stage(r, &r->ranks[i], step->state);
 		code = step->run(r, &r->ranks[i], err);
 		if (!code && step->reaches)
-			reach(r, &r->ranks[i], step->state);
+			set_state(r, &r->ranks[i], step->state);
 	}
 	return code;
 }
@@ -348,11 +353,14 @@ static int run(struct kvp_realization *r, struct kvp_error *err)
 	if (!code)
 		code = publish(r, err);
 	for (i = 0; i < r->nranks && !code && r->published; i++)
-		reach(r, &r->ranks[i], KVP_PUBLISHED);
+		set_state(r, &r->ranks[i], KVP_PUBLISHED);
 	return code;
 }
 
-/* Unwind; an error of unwinding is told behind the one that caused it. */
+/*
+ * Undo everything.  If that fails, its error is appended to that of `code`,
+ * the failure that made unwinding necessary.
+ */
 static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 {
 	struct kvp_error stuck = { 0 };
@@ -364,14 +372,14 @@ static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 	r->stage.undo = true;
 	undone = undo_all(&r->undo, &r->watch, &r->stage.rank, &stuck);
 	for (i = 0; i < r->nranks; i++)
-		reach(r, &r->ranks[i], KVP_UNWOUND);
+		set_state(r, &r->ranks[i], KVP_UNWOUND);
 	if (!undone)
 		return code;
 	if (!code)
 		return kvp_error_set(err, undone, "%s", stuck.text);
 	if (!err)
 		return undone;
-	/* What is left behind is told whole. */
+	/* The text of what is left behind is never cut, the cause may be. */
 	room = sizeof(cause) - strlen(stuck.text) - sizeof("; ");
 	memcpy(cause, err->text, sizeof(cause));
 	if (strlen(cause) > room)
@@ -395,7 +403,7 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 	if (!code) {
 		r->stage.entries_total =
 			kvp_realize_entries(plan, &r->options);
-		r->stage.calls_total = demand_calls(r);
+		r->stage.calls_total = required_calls(r);
 		r->watch.entries = geometry_of(r)->static_entries;
 		code = preflight(r, err);
 	}

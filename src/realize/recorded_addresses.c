@@ -1,7 +1,7 @@
 /*
- * Where planes and arena have to lie: as the options' addresses say, else
- * as the geometry does, else anywhere.  Whether the addresses are those of
- * the plan is known before anything is touched.
+ * The addresses that planes and arena must have: those in the options, else
+ * those in the geometry, else any.  Whether they fit the plan is checked
+ * before any driver call.
  */
 #include <assert.h>
 #include <string.h>
@@ -33,9 +33,9 @@ uint64_t recorded_arena(const struct kvp_realization *r, const struct rank *k)
 	       g->has_arena_address ? g->arena_address : 0;
 }
 
-static int check_place(const struct kvp_realization *r, const struct rank *k,
-		       const char *name, uint64_t address,
-		       struct kvp_error *err)
+static int check_alignment(const struct kvp_realization *r,
+			   const struct rank *k, const char *name,
+			   uint64_t address, struct kvp_error *err)
 {
 	if (address % geometry_of(r)->granularity == 0)
 		return KVP_OK;
@@ -57,7 +57,7 @@ static int check_plane(const struct kvp_realization *r, const struct rank *k,
 			"%llu, the plan's is %s with stride %llu; they are of "
 			"another plan", k->rank, i, is->name, ull(is->stride),
 			must->name, ull(must->bytes_per_page));
-	return check_place(r, k, is->name, is->address, err);
+	return check_alignment(r, k, is->name, is->address, err);
 }
 
 static int check_arena(const struct kvp_realization *r, const struct rank *k,
@@ -77,7 +77,7 @@ static int check_arena(const struct kvp_realization *r, const struct rank *k,
 			"addresses of rank %u: the arena has stride %llu, the "
 			"plan's has %llu; they are of another plan", k->rank,
 			ull(is), ull(must));
-	return check_place(r, k, "the arena", k->recorded->arena, err);
+	return check_alignment(r, k, "the arena", k->recorded->arena, err);
 }
 
 static int check_rank(const struct kvp_realization *r, const struct rank *k,
@@ -91,7 +91,7 @@ static int check_rank(const struct kvp_realization *r, const struct rank *k,
 			"addresses of rank %u: there are none; give those of "
 			"every rank realized, or realize fewer ranks",
 			k->rank);
-	/* The first difference before the count: it says more. */
+	/* A plane that differs says more than the number of planes. */
 	for (i = 0; i < nplanes && i < k->recorded->nplanes && !code; i++)
 		code = check_plane(r, k, i, err);
 	if (!code && nplanes != k->recorded->nplanes)
@@ -102,7 +102,8 @@ static int check_rank(const struct kvp_realization *r, const struct rank *k,
 	return code ? code : check_arena(r, k, err);
 }
 
-/* A geometry's own addresses are one place for every rank. */
+/* A geometry records one address per plane, which only one rank of a process
+   can have. */
 static int check_geometry(const struct kvp_realization *r,
 			  struct kvp_error *err)
 {

@@ -66,7 +66,8 @@ static int undo_step(const struct undo_step *s, struct backend_watch *w,
 	return code;
 }
 
-/* What a failed step, or a mapping stuck before it, leaves behind. */
+/* Count a step that leaves something behind: its undoing failed, or a mapping
+   that is stuck uses its allocation. */
 static void count_stuck(struct undo *u, struct undo_step *s, bool failed)
 {
 	assert(s->kind != UNDO_MAP || u->steps + s->create < s);
@@ -96,7 +97,8 @@ int undo_all(struct undo *u, struct backend_watch *w, uint32_t *rank,
 	return kvp_error_set(err, KVP_ESTUCK,
 		"steps that could not be undone: %zu; left behind are "
 		"mappings: %zu, allocations: %zu, reservations: %zu, given "
-		"back when the process ends; the first was %.200s", failed, u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
+		"back when the process ends; the first was %.200s", failed,
+		u->stuck[UNDO_MAP], u->stuck[UNDO_CREATE],
 		u->stuck[UNDO_RESERVE], first.text);
 }
 

@@ -14,11 +14,11 @@ START_TEST(every_obstacle_is_told_or_named)
 	struct kvp_error err = { 0 };
 	size_t i;
 
-	ck_assert_int_eq(obstacles_tell(&o, &err), KVP_OK);
+	ck_assert_int_eq(obstacles_report(&o, &err), KVP_OK);
 	for (i = 0; i < OBSTACLES; i++)
 		kvp_error_set(&o.kind[i], i ? KVP_EREFUSED : KVP_EENTRIES,
 			      "obstacle %zu%*s", i, _i, ".");
-	ck_assert_int_eq(obstacles_tell(&o, &err), KVP_EENTRIES);
+	ck_assert_int_eq(obstacles_report(&o, &err), KVP_EENTRIES);
 	ck_assert_ptr_eq(strstr(err.text, "obstacle 0"), err.text);
 	if (_i < 50)
 		ck_assert_ptr_nonnull(strstr(err.text, "also: obstacle 8"));
