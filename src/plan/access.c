@@ -1,6 +1,6 @@
 /*
- * Who is granted access, and what that costs in the driver's table: one
- * entry for every mapping and GPU.
+ * Which ranks are granted access, and how many entries that takes in the
+ * driver's table: one for every mapping and GPU.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "model/plan_view.h"
 #include "plan/work.h"
 
-/* readers(rank) = the owner and every rank that imports it. */
+/* The readers of a rank are itself and every rank that imports it. */
 int access_make(struct kvp_plan *plan, struct kvp_error *err)
 {
 	const struct kvp_geometry *g = &plan->geometry;
@@ -39,7 +39,7 @@ int access_make(struct kvp_plan *plan, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* Entries of the node's static storage, all its ranks together. */
+/* Count the entries of static storage on a node, of all its ranks. */
 static uint64_t static_entries(const struct kvp_geometry *g)
 {
 	uint64_t per_rank = 0;

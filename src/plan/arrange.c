@@ -1,8 +1,8 @@
 /*
- * Arranging: within an interval the pieces of a plane that follow each
- * other are laid as one chain.  The chain that merges to the left comes
- * first, the one that merges to the right last, the others in the order of
- * their first slot.  Then neighbours merge.
+ * Arranging: within an interval the chunks that follow each other in a plane
+ * are laid as one chain.  The chain that merges with the segment on the left
+ * comes first, the one that merges with the segment on the right last, the
+ * others in the order of their first slot.  Then neighbours merge.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct arranger {
 	enum kvp_merge merge;
 	struct kvp_chunk *out;
 	uint32_t count;
-	uint64_t place;
+	uint64_t arena;
 	uint32_t segment;	/* of the last chunk in out */
 };
 
@@ -34,15 +34,15 @@ static bool may_merge(const struct arranger *r, const struct kvp_chunk *last,
 	       !r->s->fixed[segment];
 }
 
-/* Lay a piece at the next place; a segment's length does not change. */
-static void emit_piece(struct arranger *r, uint32_t segment, uint32_t piece)
+/* Lay a chunk at the next arena address, and merge it if that is allowed. */
+static void emit_chunk(struct arranger *r, uint32_t segment, uint32_t chunk)
 {
-	struct kvp_chunk c = r->l->chunks[piece];
+	struct kvp_chunk c = r->l->chunks[chunk];
 	struct kvp_chunk *last = r->count ? &r->out[r->count - 1] : NULL;
 
-	assert(piece < r->l->aliased && r->count < r->l->count);
-	c.arena = r->place;
-	r->place += c.bytes;
+	assert(chunk < r->l->aliased && r->count < r->l->count);
+	c.arena = r->arena;
+	r->arena += c.bytes;
 	if (last && may_merge(r, last, segment, &c))
 		last->bytes += c.bytes;
 	else
@@ -50,38 +50,38 @@ static void emit_piece(struct arranger *r, uint32_t segment, uint32_t piece)
 	r->segment = segment;
 }
 
-static bool in_segment(const struct arranger *r, uint32_t piece,
+static bool in_segment(const struct arranger *r, uint32_t chunk,
 		       uint32_t segment)
 {
-	return piece != NONE && r->s->of[r->a->slot[piece]] == segment;
+	return chunk != NONE && r->s->of[r->a->slot[chunk]] == segment;
 }
 
-static void emit_chain(struct arranger *r, uint32_t segment, uint32_t piece)
+static void emit_chain(struct arranger *r, uint32_t segment, uint32_t chunk)
 {
-	for (; in_segment(r, piece, segment); piece = r->j->next[piece])
-		emit_piece(r, segment, piece);
+	for (; in_segment(r, chunk, segment); chunk = r->j->next[chunk])
+		emit_chunk(r, segment, chunk);
 }
 
-/* The first piece of the chain a slot's piece belongs to, or NONE. */
+/* The first chunk of the chain that a slot's chunk is in, or NONE. */
 static uint32_t find_chain_head(const struct arranger *r, uint32_t segment,
 				uint32_t slot)
 {
-	uint32_t piece;
+	uint32_t chunk;
 
 	if (slot == NONE)
 		return NONE;
-	piece = r->a->piece[slot];
-	assert(r->s->of[slot] == segment && r->a->slot[piece] == slot);
-	while (in_segment(r, r->j->prev[piece], segment))
-		piece = r->j->prev[piece];
-	return piece;
+	chunk = r->a->chunk[slot];
+	assert(r->s->of[slot] == segment && r->a->slot[chunk] == slot);
+	while (in_segment(r, r->j->prev[chunk], segment))
+		chunk = r->j->prev[chunk];
+	return chunk;
 }
 
 static void emit_interval(struct arranger *r, uint32_t segment)
 {
 	uint32_t begin = r->s->first[segment];
-	uint32_t end = r->s->first[segment + 1], i, piece;
-	/* The segment on the left is laid: does its last chunk merge? */
+	uint32_t end = r->s->first[segment + 1], i, chunk;
+	/* Does the last chunk of the segment on the left wait to merge? */
 	bool waits = segment && r->a->last[segment - 1] != NONE;
 	uint32_t first = waits ? find_chain_head(r, segment,
 						 r->a->first[segment]) :
@@ -91,10 +91,10 @@ static void emit_interval(struct arranger *r, uint32_t segment)
 	assert(begin < end && !r->s->fixed[segment]);
 	emit_chain(r, segment, first);
 	for (i = begin; i < end; i++) {
-		piece = r->a->piece[i];
-		if (piece != first && piece != last &&
-		    !in_segment(r, r->j->prev[piece], segment))
-			emit_chain(r, segment, piece);
+		chunk = r->a->chunk[i];
+		if (chunk != first && chunk != last &&
+		    !in_segment(r, r->j->prev[chunk], segment))
+			emit_chain(r, segment, chunk);
 	}
 	if (last != first)
 		emit_chain(r, segment, last);
@@ -105,7 +105,7 @@ static void emit_fixed(struct arranger *r, uint32_t segment)
 	uint32_t i;
 
 	for (i = r->s->first[segment]; i < r->s->first[segment + 1]; i++)
-		emit_piece(r, segment, r->a->piece[i]);
+		emit_chunk(r, segment, r->a->chunk[i]);
 }
 
 int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
@@ -115,7 +115,7 @@ int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
 {
 	struct arranger r = {
 		.l = l, .s = s, .j = j, .a = a, .merge = merge, .out = out,
-		.place = l->dedicated_bytes,
+		.arena = l->dedicated_bytes,
 	};
 	uint32_t i;
 
@@ -124,7 +124,7 @@ int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
 			emit_fixed(&r, i);
 		else
 			emit_interval(&r, i);
-	if (l->aliased && r.place != l->chunks[l->aliased - 1].arena +
+	if (l->aliased && r.arena != l->chunks[l->aliased - 1].arena +
 				     l->chunks[l->aliased - 1].bytes)
 		return kvp_error_set(err, KVP_EBUG, "arranging changed the "
 			"length of the arena; please report this geometry");

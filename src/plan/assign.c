@@ -1,15 +1,18 @@
 /*
- * Which piece lies on which slot, so that as many neighbours as the bound
- * says lie on one plane.
+ * Which chunk lies on which slot, so that as many neighbours are of one plane
+ * as the bound says.
  *
- * The groups (bytes per page, offset, bytes) are walked from the last to
- * the first: backwards, since the last aliased tiles may exist for some
- * planes only.  Where a group ends its pieces' successors lie already; each
- * segment keeps as many of them as it has slots.  Two slots are set apart:
- * the first slot of a segment that merges to the left, and the last slot of
- * one that merges to the right.  These must not end up in one chain when the
- * segment holds other chunks, so chains keep to the low slots of a group
- * from the first slot on, and the last slot is the highest of its group:
+ * Slots with the same (bytes per page, offset, bytes) are a group.  Groups are
+ * assigned from the last to the first, since the last aliased tiles may exist
+ * for some planes only.  When a group is assigned, the chunks that follow its
+ * chunks in their planes have their slots; each segment takes as many of the
+ * group's chunks with a follower there as it has slots of the group.
+ *
+ * Two slots of a segment are special: the first one, if it merges with the
+ * segment on the left, and the last one, if it merges with the one on the
+ * right.  They must not be in one chain if the segment holds other chunks.  So
+ * chains use the low slots of a group, beginning with the first slot, and the
+ * last slot is the highest of its group:
  *
  *   fewer ends than starts   ends 0..e-1 take starts 0..e-1
  *   more ends than starts    the lowest ends stay alone
@@ -20,10 +23,10 @@
 #include "base/error.h"
 #include "plan/work.h"
 
-/* A piece of the group at hand whose successor lies on `slot`. */
+/* A chunk of the current group; the next one of its plane lies on `slot`. */
 struct follower {
 	uint32_t slot;
-	uint32_t piece;
+	uint32_t chunk;
 };
 
 struct assigner {
@@ -37,11 +40,11 @@ struct assigner {
 	uint32_t count;
 };
 
-static void bind(struct assigner *g, uint32_t slot, uint32_t piece)
+static void bind(struct assigner *g, uint32_t slot, uint32_t chunk)
 {
-	assert(g->a->piece[slot] == NONE && g->a->slot[piece] == NONE);
-	g->a->piece[slot] = piece;
-	g->a->slot[piece] = slot;
+	assert(g->a->chunk[slot] == NONE && g->a->slot[chunk] == NONE);
+	g->a->chunk[slot] = chunk;
+	g->a->slot[chunk] = slot;
 }
 
 static int by_slot(const void *a, const void *b)
@@ -52,7 +55,7 @@ static int by_slot(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Groups are mostly as small as the number of planes. */
+/* Most groups have at most as many slots as there are planes. */
 static void sort_followers(struct follower *f, uint32_t count)
 {
 	struct follower keep;
@@ -76,7 +79,7 @@ static uint32_t find_followers(struct assigner *g)
 
 	for (i = 0; i < g->count; i++) {
 		next = g->j->next[g->slots[i]];
-		/* The groups behind are bound, the successors among them. */
+		/* The next chunk is in a group that is assigned already. */
 		assert(next == NONE || g->a->slot[next] != NONE);
 		if (next != NONE)
 			g->followers[count++] = (struct follower){
@@ -92,7 +95,7 @@ static uint32_t get_chosen_left(const struct assigner *g, uint32_t segment)
 	return segment ? g->b->chosen[segment - 1] : NONE;
 }
 
-/* The first of the group's slots that lies in `segment` or behind. */
+/* The index of the group's first slot in `segment` or after it. */
 static uint32_t find_lower_slot(const struct assigner *g, uint32_t segment)
 {
 	uint32_t low = 0, high = g->count, mid;
@@ -107,7 +110,7 @@ static uint32_t find_lower_slot(const struct assigner *g, uint32_t segment)
 	return low;
 }
 
-/* Slots of this group that merge to the left begin their segment. */
+/* Mark the group's slots that merge with the segment on their left. */
 static void mark_first_slots(struct assigner *g)
 {
 	uint32_t start = g->j->start[g->slots[0]], i, segment;
@@ -121,8 +124,8 @@ static void mark_first_slots(struct assigner *g)
 }
 
 /*
- * Pieces followed by a segment's first slot go to the last slot of the
- * segment before it.  Answers whether the follower is such a slot.
+ * If a chunk's follower lies on a segment's first slot, bind the chunk to the
+ * last slot of the segment before.  False: the follower lies on another slot.
  */
 static bool bind_boundary(struct assigner *g, const struct follower *f)
 {
@@ -135,14 +138,14 @@ static bool bind_boundary(struct assigner *g, const struct follower *f)
 		return true;
 	slot = g->slots[at - 1];
 	assert(segment && slot < f->slot);
-	if (g->a->piece[slot] == NONE && g->a->last[segment - 1] == NONE) {
-		bind(g, slot, f->piece);
+	if (g->a->chunk[slot] == NONE && g->a->last[segment - 1] == NONE) {
+		bind(g, slot, f->chunk);
 		g->a->last[segment - 1] = slot;
 	}
 	return true;
 }
 
-/* Bind the pieces followed inside one segment to the group's slots there. */
+/* Bind chunks whose followers lie in one segment to the group's slots there. */
 static void bind_segment(struct assigner *g, const struct follower *f,
 			 uint32_t starts)
 {
@@ -154,11 +157,11 @@ static void bind_segment(struct assigner *g, const struct follower *f,
 		return;
 	while (at + ends < g->count &&
 	       g->s->of[g->slots[at + ends]] == segment &&
-	       g->a->piece[g->slots[at + ends]] == NONE)
+	       g->a->chunk[g->slots[at + ends]] == NONE)
 		ends++;
 	skip = ends > starts ? ends - starts : 0;
 	for (i = 0; i < starts && i < ends; i++)
-		bind(g, g->slots[at + skip + i], f[i].piece);
+		bind(g, g->slots[at + skip + i], f[i].chunk);
 }
 
 static void bind_followers(struct assigner *g)
@@ -177,18 +180,19 @@ static void bind_followers(struct assigner *g)
 	}
 }
 
-/* What is left stays where it was if it can, the rest goes in order. */
+/* Bind every other chunk to its own slot if that is free, else to the first
+   free slot. */
 static void bind_rest(struct assigner *g)
 {
 	uint32_t i, k = 0, slot;
 
 	for (i = 0; i < g->count; i++) {
 		slot = g->slots[i];
-		if (g->a->piece[slot] == NONE && g->a->slot[slot] == NONE)
+		if (g->a->chunk[slot] == NONE && g->a->slot[slot] == NONE)
 			bind(g, slot, slot);
 	}
 	for (i = 0; i < g->count; i++) {
-		if (g->a->piece[g->slots[i]] != NONE)
+		if (g->a->chunk[g->slots[i]] != NONE)
 			continue;
 		while (g->a->slot[g->slots[k]] != NONE)
 			k++;
@@ -197,7 +201,7 @@ static void bind_rest(struct assigner *g)
 	}
 }
 
-/* First of the group that ends before `end` in the sorted order. */
+/* The index in the sorted order at which the group before `end` begins. */
 static uint32_t find_group_start(const struct assigner *g, uint32_t end)
 {
 	const uint32_t *order = g->j->order;
@@ -216,17 +220,17 @@ static int alloc_assignment(struct assignment *a, const struct layout *l,
 	size_t n = (size_t)l->aliased + 1, segments = (size_t)s->count + 1, i;
 
 	*a = (struct assignment){
-		.piece = malloc(n * sizeof(*a->piece)),
+		.chunk = malloc(n * sizeof(*a->chunk)),
 		.slot = malloc(n * sizeof(*a->slot)),
 		.first = malloc(segments * sizeof(*a->first)),
 		.last = malloc(segments * sizeof(*a->last)),
 	};
-	if (!a->piece || !a->slot || !a->first || !a->last) {
+	if (!a->chunk || !a->slot || !a->first || !a->last) {
 		assignment_release(a);
 		return kvp_error_nomem(err);
 	}
 	for (i = 0; i < n; i++)
-		a->piece[i] = a->slot[i] = NONE;
+		a->chunk[i] = a->slot[i] = NONE;
 	for (i = 0; i < segments; i++)
 		a->first[i] = a->last[i] = NONE;
 	return KVP_OK;
@@ -267,13 +271,13 @@ int assignment_identity(struct assignment *a, const struct layout *l,
 	int code = alloc_assignment(a, l, s, err);
 
 	for (i = 0; i < l->aliased && !code; i++)
-		a->piece[i] = a->slot[i] = i;
+		a->chunk[i] = a->slot[i] = i;
 	return code;
 }
 
 void assignment_release(struct assignment *a)
 {
-	free(a->piece);
+	free(a->chunk);
 	free(a->slot);
 	free(a->first);
 	free(a->last);

@@ -2,19 +2,24 @@
  * The most that merging can save (design: lower bound), and the junctions
  * that a plan has to merge at segment boundaries to save that much.
  *
- * Within a segment a junction saves min(ends, starts).  Across a boundary
- * one junction may be chosen; it takes an end from the left segment and a
- * start from the right one.  Going over the boundaries once, with the
- * junction chosen at the last one as state:
+ * Within a segment a junction saves min(ends, starts) chunks.  At the
+ * boundary between two segments one junction may be chosen: a chunk that ends
+ * there in the left segment merges with one that begins there in the right
+ * segment, and both are lost to merges inside their segments.  A forced chain
+ * is a run of chunks, each of them the only one of its segment that begins
+ * and ends at its junctions.
  *
- *   - What a choice loses inside a segment depends on one side alone,
- *     except where the same junction is chosen left and right, and where
- *     a forced chain joins the left choice to the right one.
- *   - Choosing nothing is never more than 1 behind the best choice.  A pair
- *     joined by a forced chain loses 1 as well, so such pairs need not be
- *     looked at: they are left out, and the result is the same.
- *   - So for a right choice only the best left choices matter, and whether
- *     one of them is free of a forced chain to it: linear in the chunks.
+ * The boundaries are passed once, and the state is the junction chosen at the
+ * last one:
+ *
+ *   - What a choice costs inside a segment depends on the choice at one side
+ *     of it only, with two exceptions: the same junction is chosen on both
+ *     sides, or a forced chain joins the left choice to the right one.
+ *   - Choosing nothing saves at most 1 less than the best choice.  A pair
+ *     that a forced chain joins costs 1, too, so leaving such pairs out does
+ *     not change the result.
+ *   - So a right choice only needs a best left choice that no forced chain
+ *     joins to it.  This takes time linear in the chunks.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -27,8 +32,8 @@
 struct choice {
 	uint32_t junction;
 	uint32_t from;		/* the best choice at the boundary before */
-	int64_t saving;		/* of all chosen boundaries, less losses;
-				   a poor choice may be below 0 */
+	int64_t saving;		/* at all boundaries so far, less what the
+				   choices cost; may be below 0 */
 };
 
 struct range {
@@ -36,16 +41,16 @@ struct range {
 	uint32_t count;
 };
 
-/* Per junction, valid for the segment at hand. */
+/* Of a junction, in the current segment. */
 struct tally {
 	uint32_t starts;
 	uint32_t ends;
-	uint32_t next_starts;	/* in the segment behind it */
+	uint32_t next_starts;	/* in the next segment */
 	uint32_t starter;	/* a slot that begins here */
 	uint32_t ender;		/* a slot that ends here */
-	uint32_t left;		/* index of the left choice here, or NONE */
-	uint32_t position;	/* in the marked run, or NONE */
-	bool offered;		/* among the right choices already */
+	uint32_t left;		/* the left choice of this junction, or NONE */
+	uint32_t position;	/* in the marked chain, or NONE */
+	bool offered;		/* a right choice has this junction */
 };
 
 struct walk {
@@ -55,15 +60,15 @@ struct walk {
 	struct choice *pool;
 	uint32_t used;
 	struct range left, right;
-	/* The left choices that lose least: */
-	int64_t best;
-	uint32_t any;		/* one of them */
-	uint32_t other;		/* one outside the marked run, or NONE */
-	uint32_t low, high;	/* those in the run: first and last, by
-				   position */
+	/* The left choices of the highest value: */
+	int64_t best;		/* that value */
+	uint32_t any;		/* one of them; the forced chain through it is
+				   marked */
+	uint32_t other;		/* one outside the marked chain, or NONE */
+	uint32_t low, high;	/* the first and the last in the marked chain */
 };
 
-/* The value of a left choice once its loss in this segment is taken. */
+/* The saving of a left choice, less what it costs in this segment. */
 static int64_t get_left_value(const struct walk *w, uint32_t i)
 {
 	const struct choice *c = &w->pool[i];
@@ -129,7 +134,7 @@ static uint64_t sum_inner_saving(struct walk *w, uint32_t segment)
 	return sum;
 }
 
-/* The junction behind a forced step from y, or NONE. */
+/* The next junction of the forced chain after y, or NONE. */
 static uint32_t step_right(const struct walk *w, uint32_t y)
 {
 	uint32_t z;
@@ -140,6 +145,7 @@ static uint32_t step_right(const struct walk *w, uint32_t y)
 	return z != NONE && w->tally[z].ends == 1 ? z : NONE;
 }
 
+/* The junction of the forced chain before z, or NONE. */
 static uint32_t step_left(const struct walk *w, uint32_t z)
 {
 	uint32_t y;
@@ -150,7 +156,7 @@ static uint32_t step_left(const struct walk *w, uint32_t z)
 	return w->tally[y].starts == 1 ? y : NONE;
 }
 
-/* Number the forced chain through y from its first junction on. */
+/* Number the junctions of the forced chain through y, from its first on. */
 static void mark_run(struct walk *w, uint32_t y)
 {
 	uint32_t before, position = 0;
@@ -162,7 +168,7 @@ static void mark_run(struct walk *w, uint32_t y)
 		w->tally[y].position = position++;
 }
 
-/* Find the left choices that lose least, and where they stand. */
+/* Find the left choices of the highest value; see struct walk. */
 static void find_best(struct walk *w)
 {
 	uint32_t end = w->left.first + w->left.count, i, p, low, high;
@@ -201,7 +207,8 @@ static uint32_t find_free_choice(const struct walk *w, uint32_t b,
 {
 	uint32_t position = w->tally[b].position, low;
 
-	/* Outside the marked run `any` is free; on it what is not before b. */
+	/* Outside the marked chain `any` is free; in it, what is not before
+	   b. */
 	if (position == NONE)
 		return w->any;
 	if (w->other != NONE)
@@ -210,7 +217,7 @@ static uint32_t find_free_choice(const struct walk *w, uint32_t b,
 		return w->high;
 	low = w->tally[w->pool[w->low].junction].position;
 	assert(low < position);
-	/* A chain that is the whole segment can serve both sides. */
+	/* A chain that is the whole segment can merge on both sides. */
 	if (position - low == chunks)
 		return w->low;
 	return w->left.first;
@@ -223,7 +230,7 @@ static void add_choice(struct walk *w, uint32_t junction, uint32_t chunks)
 
 	c.from = find_free_choice(w, junction, chunks);
 	c.saving = get_left_value(w, c.from) + 1 - (t->ends <= t->starts);
-	/* One junction on both sides: min() falls by 1 once, not twice. */
+	/* The same junction on both sides lowers min() by 1, not by 2. */
 	if (t->left != NONE && w->pool[t->left].saving > c.saving) {
 		c.from = t->left;
 		c.saving = w->pool[t->left].saving;
@@ -232,7 +239,7 @@ static void add_choice(struct walk *w, uint32_t junction, uint32_t chunks)
 	w->pool[w->used++] = c;
 }
 
-/* From the choices on a segment's left to those on its right. */
+/* Make the choices at a segment's right from those at its left. */
 static void cross_segment(struct walk *w, uint32_t segment)
 {
 	uint32_t first = w->s->first[segment];
@@ -254,7 +261,7 @@ static void cross_segment(struct walk *w, uint32_t segment)
 	w->right.count = w->used - w->right.first;
 }
 
-/* The choice behind the last segment leads back through all others. */
+/* Follow the choices back from the boundary after the last segment. */
 static void trace_back(const struct walk *w, struct bound *b)
 {
 	uint32_t at = w->right.first, segment = w->s->count;
@@ -284,7 +291,7 @@ static void walk_segments(struct walk *w, struct bound *b, bool span)
 	}
 	assert(b->saving <= w->s->first[w->s->count]);
 	if (span && w->s->count) {
-		/* Choosing nothing anywhere saves 0, so the best is no less. */
+		/* The best is at least 0: choosing nothing saves that. */
 		assert(w->pool[w->right.first].saving >= 0);
 		b->saving += (uint64_t)w->pool[w->right.first].saving;
 		trace_back(w, b);
@@ -295,7 +302,7 @@ int bound_make(struct bound *b, const struct layout *l,
 	       const struct segments *s, const struct junctions *j,
 	       enum kvp_merge merge, struct kvp_error *err)
 {
-	/* Every chunk is offered once at most, every boundary has a NONE. */
+	/* Every chunk gives at most one choice, every boundary a NONE. */
 	size_t most = (size_t)l->aliased + s->count + 1;
 	struct walk w = {
 		.s = s, .j = j,

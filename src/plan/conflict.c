@@ -1,7 +1,7 @@
 /*
  * Conflicting pages: for every snapshot row the pages that share a physical
- * byte with it, in any plane.  A plan keeps the base layout's sets, so they
- * are taken from there, where chunks lie in page order.
+ * byte with it, in any plane.  Planning does not change them, so they are
+ * computed from the base layout, where chunks lie in page order.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ struct collector {
 	struct kvp_span *spans;
 	size_t count;
 	size_t room;
-	size_t start;		/* of the row at hand */
-	bool sorted;		/* its spans are ascending and apart */
+	size_t start;		/* of the current row's spans */
+	bool sorted;		/* they are ascending and do not touch */
 };
 
 static int reserve(struct collector *c, size_t more, struct kvp_error *err)
@@ -36,8 +36,8 @@ static int reserve(struct collector *c, size_t more, struct kvp_error *err)
 }
 
 /*
- * Add pages to the row at hand.  Chunks come in page order but for the one
- * that the row before shares, so nearly all pages join the last span.
+ * Add pages to the current row.  Chunks come in page order, except one that
+ * the row before shares, so nearly all pages extend the last span.
  */
 static void add_span(struct collector *c, uint64_t first, uint64_t end)
 {
@@ -58,7 +58,7 @@ static void add_span(struct collector *c, uint64_t first, uint64_t end)
 	}
 }
 
-/* The pages under bytes [from, to) of the arena, all of one chunk. */
+/* Add the pages at the bytes [from, to) of the arena, which are one chunk's. */
 static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
 		      uint64_t from, uint64_t to)
 {
@@ -66,7 +66,7 @@ static void add_pages(struct collector *c, const struct kvp_chunk *chunk,
 	uint64_t first = (chunk->offset + (from - chunk->arena)) / bpp;
 	uint64_t end = u64_ceil_div(chunk->offset + (to - chunk->arena), bpp);
 
-	/* The backing behind the last page belongs to none. */
+	/* The backing after the last page belongs to no page. */
 	end = u64_min(end, c->g->pages);
 	if (first < end)
 		add_span(c, first, end);
@@ -79,7 +79,7 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sort and join the spans of the row at hand, where they need it. */
+/* Sort and join the spans of the current row, unless they are sorted. */
 static void join_spans(struct collector *c)
 {
 	size_t n = c->count - c->start, i, kept = 0;

@@ -1,6 +1,6 @@
 /*
- * Junctions: aliased chunks sorted by (bytes per page, offset, bytes), and
- * from that which chunks begin where others end.
+ * Junctions: aliased chunks are sorted by (bytes per page, offset, bytes), and
+ * the chunks that begin where others end are found in that order.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ done:
 	return code;
 }
 
-/* Granularities are powers of two, and this is the innermost work. */
+/* The granularity is a power of two; a shift is faster than a division. */
 static unsigned count_granule_bits(const struct kvp_geometry *g)
 {
 	unsigned bits = 0;
@@ -59,7 +59,7 @@ static uint64_t make_key(uint32_t class, uint64_t offset, unsigned bits)
 	return (uint64_t)class << OFFSET_BITS | offset >> bits;
 }
 
-/* Fill order, and keys sorted beside it. */
+/* Fill j->order, and sort the keys with it. */
 static int sort_slots(struct junctions *j, uint64_t *keys,
 		      const uint32_t *class_of, const struct layout *l,
 		      const struct kvp_geometry *g, struct kvp_error *err)
@@ -69,7 +69,7 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 	uint32_t i;
 	int code;
 
-	/* Offsets below 2^53 leave the class its bits. */
+	/* The bits of an offset and those of a class do not overlap. */
 	assert(bits + OFFSET_BITS > 53 && g->nplanes <= UINT32_MAX >> 10);
 	for (i = 0; i < l->aliased; i++) {
 		j->order[i] = i;
@@ -85,7 +85,7 @@ static int sort_slots(struct junctions *j, uint64_t *keys,
 	return radix_sort(keys, j->order, l->aliased, err);
 }
 
-/* Number the junctions; leave one key for each in keys. */
+/* Number the junctions; keys[i] becomes the key of junction i. */
 static void number_starts(struct junctions *j, uint64_t *keys, uint32_t n)
 {
 	uint32_t i;
@@ -97,13 +97,13 @@ static void number_starts(struct junctions *j, uint64_t *keys, uint32_t n)
 	}
 }
 
-/* The junction with this key at or behind `from`, or NONE. */
+/* The junction with this key, number `from` or higher, or NONE. */
 static uint32_t find_junction(const uint64_t *keys, uint32_t count,
 			      uint32_t from, uint64_t wanted)
 {
 	uint32_t low = from, high = count, mid;
 
-	/* Cut alike, a tile ends where the next begins: look there first. */
+	/* Mostly a tile ends where the next junction is: look there first. */
 	if (low < high && keys[low] >= wanted)
 		return keys[low] == wanted ? low : NONE;
 	while (low < high) {
@@ -132,12 +132,13 @@ static void find_ends(struct junctions *j, const uint64_t *keys,
 	}
 }
 
-/* Walked in offset order, a plane's last piece is the one before. */
-static int link_pieces(struct junctions *j, const struct layout *l,
+/* Link every chunk to the next of its plane: chunks come in offset order, so
+   last[plane] is the one before. */
+static int link_chunks(struct junctions *j, const struct layout *l,
 		       size_t nplanes, struct kvp_error *err)
 {
 	uint32_t *last = malloc(nplanes * sizeof(*last));
-	uint32_t i, piece, before;
+	uint32_t i, chunk, before;
 	size_t plane;
 
 	if (!last)
@@ -145,14 +146,14 @@ static int link_pieces(struct junctions *j, const struct layout *l,
 	for (plane = 0; plane < nplanes; plane++)
 		last[plane] = NONE;
 	for (i = 0; i < l->aliased; i++) {
-		piece = j->order[i];
-		before = last[l->chunks[piece].plane];
-		j->next[piece] = j->prev[piece] = NONE;
-		if (before != NONE && j->end[before] == j->start[piece]) {
-			j->next[before] = piece;
-			j->prev[piece] = before;
+		chunk = j->order[i];
+		before = last[l->chunks[chunk].plane];
+		j->next[chunk] = j->prev[chunk] = NONE;
+		if (before != NONE && j->end[before] == j->start[chunk]) {
+			j->next[before] = chunk;
+			j->prev[chunk] = before;
 		}
-		last[l->chunks[piece].plane] = piece;
+		last[l->chunks[chunk].plane] = chunk;
 	}
 	free(last);
 	return KVP_OK;
@@ -182,7 +183,7 @@ int junctions_make(struct junctions *j, const struct layout *l,
 	if (!code) {
 		number_starts(j, keys, l->aliased);
 		find_ends(j, keys, class_of, l, g);
-		code = link_pieces(j, l, g->nplanes, err);
+		code = link_chunks(j, l, g->nplanes, err);
 	}
 	free(class_of);
 	free(keys);

@@ -1,8 +1,8 @@
 /*
  * The base layout: tiles of all aliasable planes in page order, laid end to
- * end over the snapshot rows; what is left of each plane is one unaliased
- * chunk.  How many tiles every plane gives is worked out first, so that a
- * layout beyond the chunk limit is refused before memory is taken.
+ * end over the snapshot rows; the rest of each plane is one unaliased chunk.
+ * How many tiles are taken of every plane is computed first, so that a layout
+ * beyond the chunk limit is refused before memory is allocated.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static uint64_t tile_bytes(const struct kvp_geometry *g)
 	return g->granularity * g->tile_granules;
 }
 
-/* Bytes of a plane in tiles whose first page is below `page`. */
+/* The bytes of a plane in tiles whose first page is before `page`. */
 static uint64_t bytes_below(const struct kvp_geometry *g, size_t plane,
 			    uint64_t page)
 {
@@ -55,7 +55,8 @@ static uint64_t all_bytes_below(const struct kvp_geometry *g, uint64_t page)
 	return sum;
 }
 
-/* The first page whose tiles, with all before it, reach `need` bytes. */
+/* The first page whose tiles, with those of all pages before, have `need`
+   bytes. */
 static uint64_t last_page(const struct kvp_geometry *g, uint64_t need)
 {
 	uint64_t low = 0, high = g->pages - 1, mid;
@@ -88,7 +89,7 @@ static int fail_rows_do_not_fit(const struct layout *l,
 		(unsigned long long)fit);
 }
 
-/* How many bytes every plane gives to the arena: taken[plane]. */
+/* Count the bytes of every plane that lie in the arena: taken[plane]. */
 static int count_taken_bytes(uint64_t *taken, const struct layout *l,
 			     const struct kvp_geometry *g,
 			     struct kvp_error *err)
@@ -133,8 +134,8 @@ static int count_chunks(struct layout *l, const uint64_t *taken,
 		tails += taken[i] < backing(g, i);
 		if (aliased + tails > KVP_CHUNKS_MAX)
 			return kvp_error_set(err, KVP_ELIMIT,
-				"/planes: the base layout has more than %llu chunks; "
-				"tile_granules above %llu makes fewer",
+				"/planes: the base layout has more than %llu "
+				"chunks; tile_granules above %llu makes fewer",
 				(unsigned long long)KVP_CHUNKS_MAX,
 				(unsigned long long)g->tile_granules);
 	}
@@ -145,8 +146,9 @@ static int count_chunks(struct layout *l, const uint64_t *taken,
 }
 
 /*
- * The tiles of every plane, plane by plane, keyed by their first page: tile
- * n of the layout is of plane_of[n] and tile n - first[plane] of it.
+ * The tiles of every plane, plane by plane: tile n is tile n - first[p] of
+ * plane p = plane_of[n], and begins in page pages[n].  Sorting moves pages
+ * and index.
  */
 struct tiles {
 	uint64_t *pages;
@@ -193,7 +195,8 @@ static void place_tiles(struct layout *l, const struct tiles *t,
 	}
 }
 
-/* Page order, then plane, then offset: a stable sort of what is cut. */
+/* Lay tiles by first page, then plane, then offset: tiles are cut by plane and
+   offset, and the sort by page is stable. */
 static int lay_tiles(struct layout *l, const uint64_t *taken,
 		     const struct kvp_geometry *g, struct kvp_error *err)
 {
@@ -257,7 +260,8 @@ static int compute_layout(struct layout *l, const struct kvp_geometry *g,
 	return code;
 }
 
-/* The reader has checked that the recorded list is sorted and covers. */
+/* The geometry reader has checked that the recorded chunks are sorted and
+   cover planes and arena. */
 static int copy_recorded(struct layout *l, const struct kvp_geometry *g,
 			 struct kvp_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * The base layout: what a geometry's chunks are before anything is planned.
+ * The base layout: the chunks of a geometry before any of them is merged.
  * Errors: KVP_EINFEASIBLE, KVP_ELIMIT, KVP_ENOMEM; on failure it is empty.
  */
 #ifndef KVPLAN_PLAN_LAYOUT_H
@@ -8,8 +8,8 @@
 #include <kvplan/plan.h>
 
 struct layout {
-	struct kvp_chunk *chunks;	/* aliased by place, then unaliased
-					   by plane and offset */
+	struct kvp_chunk *chunks;	/* aliased ones by arena address, then
+					   unaliased ones by plane, offset */
 	uint32_t count;
 	uint32_t aliased;
 	uint64_t dedicated_bytes;	/* D */
@@ -21,8 +21,8 @@ int layout_make(struct layout *l, const struct kvp_geometry *g,
 void layout_release(struct layout *l);
 
 /*
- * layout_invariants.c: assert what always holds of a layout that was made.
- * For tests; goes over all chunks.
+ * layout_invariants.c: assert the invariants of a layout.  For tests;
+ * O(chunks).
  */
 void layout_check_internal(const struct layout *l,
 			   const struct kvp_geometry *g);

@@ -1,5 +1,5 @@
 /*
- * Invariants of a base layout, stated again from its definition.
+ * The invariants of a base layout, from its definition.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void check_order(const struct kvp_geometry *g,
 		       (a->plane == b->plane && a->offset < b->offset));
 }
 
-/* From D to A, or beyond by less than the last chunk. */
+/* Aliased chunks cover the arena from D to A; the last may end after A. */
 static void check_arena(const struct layout *l, const struct kvp_geometry *g)
 {
 	const struct kvp_chunk *c = l->chunks;
@@ -57,8 +57,8 @@ static void check_arena(const struct layout *l, const struct kvp_geometry *g)
 }
 
 /*
- * A computed layout takes every plane from its beginning and leaves one tail,
- * so chunks meet end to end; a recorded one has the same bytes.
+ * In a computed layout the chunks of a plane are listed end to end; in a
+ * recorded one they have as many bytes as the plane.
  */
 static void check_planes(const struct layout *l, const struct kvp_geometry *g,
 			 uint64_t *end)

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "plan/work.h"
 
-/* Everything between the base layout and the plan. */
+/* The results of the steps. */
 struct packing {
 	struct layout layout;
 	struct segments segments;
@@ -52,7 +52,7 @@ static int keep_better(struct kvp_plan *plan, const struct packing *p,
 	return code;
 }
 
-/* Leave the pieces where they are; the base layout and nothing else. */
+/* Leave every chunk on its slot, as in the base layout. */
 static int pack_in_place(struct kvp_plan *plan, struct packing *p,
 			 struct kvp_error *err)
 {
@@ -64,7 +64,7 @@ static int pack_in_place(struct kvp_plan *plan, struct packing *p,
 	return code ? code : keep_better(plan, p, err);
 }
 
-/* Lay the pieces as the bound's choices say. */
+/* Assign chunks to slots for the junctions that the bound chose. */
 static int pack_assigned(struct kvp_plan *plan, struct packing *p,
 			 struct kvp_error *err)
 {
@@ -82,8 +82,8 @@ static bool is_above_bound(const struct kvp_plan *plan, const struct packing *p)
 }
 
 /*
- * Mode row plans with the same bound, but no junction chosen at a boundary.
- * Merged in mode span its assignment gives no more chunks than in mode row.
+ * Assign as mode row does, with no junction chosen at a boundary.  Merged in
+ * mode span that assignment gives at most as many chunks as in mode row.
  */
 static int pack_as_row(struct kvp_plan *plan, struct packing *p,
 		       struct kvp_error *err)
@@ -98,9 +98,10 @@ static int pack_as_row(struct kvp_plan *plan, struct packing *p,
 
 /*
  * A computed layout reaches its bound at the first attempt.  In a recorded
- * one the planes need not be cut alike.  Exchanging planes can then part
- * what belongs together, and the junctions chosen for span can be worse
- * than none.  So each mode also tries what the modes before it do.
+ * one the planes may be cut at different offsets: then exchanging chunks can
+ * separate neighbours that would have merged, and the junctions chosen for
+ * span can be worse than none.  So each mode also tries what the modes before
+ * it do.
  */
 static int pack(struct kvp_plan *plan, struct packing *p,
 		struct kvp_error *err)

@@ -42,7 +42,7 @@ static void sort_by_digit(const uint64_t *keys, const uint32_t *values,
 	}
 }
 
-/* The bits in which keys differ; 0 also when they are in order already. */
+/* The bits in which keys differ; 0 if they are in order already. */
 static uint64_t find_differing_bits(const uint64_t *keys, size_t count)
 {
 	uint64_t bits = 0;

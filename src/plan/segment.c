@@ -1,5 +1,5 @@
 /*
- * Segments: which chunks may be reordered together, and which stay.
+ * Segments: which chunks may be reordered among themselves, and which not.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "plan/work.h"
 
 /*
- * The arena row in which a chunk lies complete, or UINT64_MAX.  *row walks
- * along: chunks come in arena order, so all rows are passed once.
+ * The row of the arena that holds a chunk completely, or UINT64_MAX.  Chunks
+ * come in arena order; *row keeps the last row between calls.
  */
 static uint64_t find_complete_row(const struct kvp_geometry *g,
 				  const struct kvp_chunk *c, uint64_t *row)

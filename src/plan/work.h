@@ -1,14 +1,13 @@
 /*
- * What the planner's files hand to each other.  Chunks are numbered by
- * their place in the base layout; a number names two things:
+ * What the planner's files share.  The aliased chunks of the base layout are
+ * numbered by arena address, and number i has two meanings:
  *
- *   slot i    the place of base chunk i: a segment and a tile's
- *             (bytes per page, offset, bytes)
- *   piece i   the memory of base chunk i: a tile of one plane
+ *   chunk i   base chunk i itself: bytes of one plane
+ *   slot i    the arena range of base chunk i in the base layout
  *
- * The base layout puts piece i on slot i.  Planning exchanges pieces among
- * slots of one (bytes per page, offset, bytes), which is what "exchange
- * their planes" means, and then orders and merges within segments.
+ * The base layout puts chunk i on slot i.  Planning exchanges chunks between
+ * slots whose base chunks have the same (bytes per page, offset, bytes): they
+ * exchange their planes.  Then it orders and merges chunks within segments.
  */
 #ifndef KVPLAN_PLAN_WORK_H
 #define KVPLAN_PLAN_WORK_H
@@ -18,8 +17,8 @@
 #define NONE UINT32_MAX
 
 /*
- * segment.c: the aliased chunks in arena order, cut into segments.  A fixed
- * segment is one crossing or partial chunk; the others are intervals, the
+ * segment.c: the slots in arena order, cut into segments.  A fixed segment is
+ * one chunk that is not complete in one row; any other is an interval, the
  * complete chunks of one row.
  */
 struct segments {
@@ -34,17 +33,18 @@ int segments_make(struct segments *s, const struct layout *l,
 void segments_release(struct segments *s);
 
 /*
- * junction.c: where chunks of planes with one bytes-per-page meet.
- * A junction is named by the group of chunks that begin there; where none
- * begins nothing can merge.
+ * junction.c: a junction is an offset, in planes with the same bytes per page,
+ * at which chunks begin; those that end there can merge with them.
  */
 struct junctions {
 	uint32_t *order;	/* [aliased]: by class, offset, bytes, slot */
-	uint32_t *start;	/* [aliased]: junction where a slot begins */
-	uint32_t *end;		/* [aliased]: where it ends, or NONE */
-	uint32_t *next;		/* [aliased]: the piece of the same plane
-				   that begins where a piece ends, or NONE */
-	uint32_t *prev;		/* [aliased]: the other way */
+	uint32_t *start;	/* [aliased]: junction at which a slot's base
+				   chunk begins */
+	uint32_t *end;		/* [aliased]: at which it ends, or NONE */
+	uint32_t *next;		/* [aliased]: the chunk of the same plane
+				   that begins where a chunk ends, or NONE */
+	uint32_t *prev;		/* [aliased]: the chunk whose next it is, or
+				   NONE */
 	uint32_t count;
 };
 
@@ -53,8 +53,9 @@ int junctions_make(struct junctions *j, const struct layout *l,
 void junctions_release(struct junctions *j);
 
 /*
- * bound.c: the most that can be saved and, for span, the junction chosen at
- * the boundary behind every segment, or NONE.
+ * bound.c: the most chunks that merging can save and, in mode span, the
+ * junction at which to merge across the boundary behind every segment, or
+ * NONE.
  */
 struct bound {
 	uint64_t saving;
@@ -66,10 +67,10 @@ int bound_make(struct bound *b, const struct layout *l,
 	       enum kvp_merge merge, struct kvp_error *err);
 void bound_release(struct bound *b);
 
-/* assign.c: which piece lies on which slot. */
+/* assign.c: which chunk lies on which slot. */
 struct assignment {
-	uint32_t *piece;	/* [aliased]: on this slot */
-	uint32_t *slot;		/* [aliased]: of this piece */
+	uint32_t *chunk;	/* [aliased]: on this slot */
+	uint32_t *slot;		/* [aliased]: of this chunk */
 	uint32_t *first;	/* [segments]: slot that merges to the left,
 				   or NONE */
 	uint32_t *last;		/* [segments]: slot that merges to the right,
@@ -84,7 +85,7 @@ int assignment_identity(struct assignment *a, const struct layout *l,
 void assignment_release(struct assignment *a);
 
 /*
- * arrange.c: order the pieces of every segment and merge neighbours.
+ * arrange.c: order the chunks of every segment and merge neighbours.
  * out has room for the whole layout; *count is the chunks written.
  */
 int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
@@ -96,13 +97,13 @@ int arrange(struct kvp_chunk *out, uint32_t *count, const struct layout *l,
 int conflicts_make(struct kvp_plan *plan, const struct layout *l,
 		   struct kvp_error *err);
 
-/* access.c: the plan's readers and table entries. */
+/* access.c: the plan's access lists and table entries. */
 int access_make(struct kvp_plan *plan, struct kvp_error *err);
 int entries_make(struct kvp_plan *plan, struct kvp_error *err);
 
 /*
- * radix.c: sort keys, and the values beside them, ascending; equal keys
- * keep their order.  Linear.  Errors: KVP_ENOMEM.
+ * radix.c: sort keys ascending, and move values[i] with keys[i]; equal keys
+ * keep their order.  O(count).  Errors: KVP_ENOMEM.
  */
 int radix_sort(uint64_t *keys, uint32_t *values, size_t count,
 	       struct kvp_error *err);
