@@ -1,6 +1,6 @@
 /*
- * The base layout, computed or recorded.  Owns everything a struct
- * check_base points to.  May not know how the planner does the same.
+ * The base layout, computed or recorded.  Owns everything that a struct
+ * check_base points to.  Shares no code with the planner.
  */
 #include "check/base_layout.h"
 
@@ -13,7 +13,7 @@
 #include "base/u64.h"
 #include "check/conflict.h"
 
-/* The next tile of one plane, waiting to be laid. */
+/* The next tile of one plane that is not laid yet. */
 struct head {
 	uint64_t page;		/* its first page */
 	uint32_t plane;
@@ -67,8 +67,8 @@ static void sift_down(struct heap *heap, size_t at)
 }
 
 /*
- * D, A, backings.  Also the answer to whether the rows fit, before any
- * tile is laid.
+ * Compute D, A and the backings, and check that the rows fit before any tile
+ * is laid.
  */
 static int measure_sizes(struct check_base *base, const struct kvp_geometry *g,
 			 struct kvp_error *err)
@@ -105,7 +105,7 @@ static int measure_sizes(struct check_base *base, const struct kvp_geometry *g,
 				     rows - g->execution_rows : 0);
 }
 
-/* Tiles from the heap, end to end, until A is covered. */
+/* Lay tiles from the heap, end to end, until A is covered. */
 static int lay_tiles(struct check_base *base, const struct kvp_geometry *g,
 		     struct heap *heap, struct kvp_error *err)
 {
@@ -140,7 +140,7 @@ static int lay_tiles(struct check_base *base, const struct kvp_geometry *g,
 	return KVP_OK;
 }
 
-/* What is left of each plane is one unaliased chunk. */
+/* Make the rest of each plane one unaliased chunk. */
 static int lay_tails(struct check_base *base, const struct kvp_geometry *g,
 		     const struct heap *heap, struct kvp_error *err)
 {
@@ -163,8 +163,8 @@ static int lay_tails(struct check_base *base, const struct kvp_geometry *g,
 }
 
 /*
- * The most chunks there can be, or the answer that there are too many:
- * whole tiles, one that runs past A, and a short tile and a tail per plane.
+ * Allocate the most chunks that there can be, or fail if they are too many:
+ * whole tiles, one that ends after A, and a short tile and a tail per plane.
  */
 static int alloc_chunks(struct check_base *base, const struct kvp_geometry *g,
 			struct kvp_error *err)
@@ -311,7 +311,7 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 		code = check_order_make(&base->order, base->chunks,
 					base->nchunks, g->nplanes, err);
 	if (!code && g->base_chunks)
-		code = check_base_judge_recorded(base, g, err);
+		code = check_base_verify_recorded(base, g, err);
 	if (!code)
 		code = find_kinds(base, g, err);
 	if (!code)

@@ -1,7 +1,7 @@
 /*
- * The checker's own base layout: what the geometry alone says the chunks
- * are before anything is merged, and the facts every rule compares with.
- * Worked out from the definitions, apart from the planner's.
+ * The checker's own base layout: the chunks that follow from the geometry
+ * alone before any of them is merged, and the numbers that the rules compare
+ * with.  It is computed from the definitions, without the planner's code.
  *
  *   arena  0        D                                      A   laid_end
  *          | exec.. | tile | tile | tile | ...            | tile |
@@ -14,11 +14,11 @@
 
 #include "check/key_list.h"
 
-/* The row of a segment that is one crossing or partial chunk. */
+/* The row of a segment that is one chunk, not complete in any row. */
 #define CHECK_FIXED UINT64_MAX
 
 /*
- * Neighbouring aliased chunks whose places are free among themselves: the
+ * Neighbouring aliased chunks that a plan may reorder among themselves: the
  * complete chunks of one snapshot row, or one fixed chunk.
  */
 struct check_segment {
@@ -39,7 +39,8 @@ struct check_base {
 	uint64_t laid_end;	/* end of the last aliased chunk, or D */
 	uint64_t physical_bytes;
 
-	struct kvp_chunk *chunks;	/* by place, then by plane, offset */
+	struct kvp_chunk *chunks;	/* aliased ones by arena address, then
+					   the others by plane, offset */
 	size_t nchunks;
 	size_t naliased;
 	struct check_order order;
@@ -68,7 +69,7 @@ void check_base_release(struct check_base *base);
 
 /*
  * Order chunks by plane and offset; chunks of planes that do not exist are
- * left out.  On failure the caller releases what there is.
+ * left out.  The caller releases *order, also on failure.
  * Errors: KVP_ENOMEM.
  */
 int check_order_make(struct check_order *order, const struct kvp_chunk *chunks,

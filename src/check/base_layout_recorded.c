@@ -1,5 +1,5 @@
 /*
- * Recorded base chunks: put in the base layout's order and checked again.
+ * Recorded base chunks: sorted as in a computed layout, and checked again.
  * The geometry's reader refuses a recorded layout that does not cover planes
  * and arena; the checker does not rely on that.  Also the order of chunks by
  * plane.
@@ -61,7 +61,7 @@ int check_base_copy_recorded(struct check_base *base,
 	return code ? kvp_error_nomem(err) : KVP_OK;
 }
 
-static int judge_plane(const struct check_base *base, size_t plane,
+static int check_plane(const struct check_base *base, size_t plane,
 		       struct kvp_error *err)
 {
 	const struct check_order *order = &base->order;
@@ -82,9 +82,9 @@ static int judge_plane(const struct check_base *base, size_t plane,
 			     " byte %" PRIu64, plane, pos);
 }
 
-int check_base_judge_recorded(struct check_base *base,
-			      const struct kvp_geometry *g,
-			      struct kvp_error *err)
+int check_base_verify_recorded(struct check_base *base,
+			       const struct kvp_geometry *g,
+			       struct kvp_error *err)
 {
 	uint64_t mask = g->granularity - 1;
 	size_t i;
@@ -99,7 +99,7 @@ int check_base_judge_recorded(struct check_base *base,
 					     "a recorded base chunk breaks"
 					     " the granularity");
 	for (i = 0; i < g->nplanes; i++) {
-		code = judge_plane(base, i, err);
+		code = check_plane(base, i, err);
 		if (code)
 			return code;
 	}
@@ -138,7 +138,7 @@ static bool sort_plane(uint32_t *chunk, uint32_t n,
 	return true;
 }
 
-/* Counting by plane keeps the list's order within each plane. */
+/* A counting sort by plane; the chunks of a plane keep their order. */
 static void deal_to_planes(struct check_order *order,
 			   const struct kvp_chunk *chunks, size_t n,
 			   size_t nplanes)
@@ -154,7 +154,7 @@ static void deal_to_planes(struct check_order *order,
 		if (chunks[i].plane < nplanes)
 			order->chunk[--order->first[chunks[i].plane + 1]] =
 				(uint32_t)i;
-	/* Each first[p + 1] has run down to where plane p begins. */
+	/* Each first[p + 1] has been lowered to where plane p begins. */
 	assert(!nplanes || !order->first[1]);
 	for (i = 0; i < nplanes; i++)
 		order->first[i] = order->first[i + 1];

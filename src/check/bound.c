@@ -1,26 +1,30 @@
 /*
- * The lower bound: base chunks less the most any plan of a mode can save.
+ * The lower bound: base chunks less the most that a plan of a mode can save.
  *
- * In every segment, `node` v is a junction (kind of page, plane offset) with
- * the number of chunks that end and that start there.  Mode row saves
+ * In every segment, node v is a junction (kind of page, plane offset) with the
+ * number of chunks that end and that start there.  Mode row saves
  * min(ends, starts) at every node.
  *
- * Mode span also chooses at most one node per boundary between segments.  A
- * chosen node takes a start from the segment on its right and an end from
- * the one on its left, which costs that segment a merge unless it has one to
- * spare.  Let best[v] be the most that all boundaries up to this one give
- * when v is chosen, none when nothing is.  Giving up a choice loses 1 and
- * nothing else, so best[v] <= none + 1, and all there is to know of v is
- * whether it is `top`: best[v] == none + 1.  With that
+ * Mode span also chooses at most one node at every boundary between segments:
+ * a chunk that ends at the node in the left segment merges with one that
+ * starts there in the right segment.  That saves 1, and costs a segment 1 if
+ * it has no end or start to spare.  Let best[v] be the most that all
+ * boundaries up to this one save if v is chosen here, and `none` the same if
+ * nothing is chosen.  Dropping a choice loses at most 1, so best[v] is at most
+ * none + 1; v is `top` if it is none + 1, and other nodes need not be chosen.
  *
- *  - a choice (a, b) at the two sides of a segment costs loss_left(a) +
- *    loss_right(b), and 1 less where a == b and ends == starts;
- *  - a choice joined by a forced chain costs 1 more or is forbidden; either
- *    way it is no better than choosing nothing for a, so it is left out;
- *  - so b is reached with none + 1 if some top a without loss is not on the
- *    forced chain that ends at b.  Every node has at most one forced chunk
- *    on each side, so those chains are paths, and a count along the path
- *    answers.
+ * A forced chunk is the only one that starts at its node and the only one that
+ * ends at its other node; a forced chain is a run of them.  Then, for a
+ * segment with choice a at its left and b at its right:
+ *
+ *  - together they cost loss_left(a) + loss_right(b), and 1 less if a == b and
+ *    ends == starts;
+ *  - if a forced chain joins a to b they cost 1 more or exclude each other;
+ *    that is no better than choosing nothing for a, so it is left out;
+ *  - so b gets the value of a top node if there is a top a without loss that
+ *    is not in the forced chain that ends at b.  Every node has at most one
+ *    forced chunk on each side, so chains are paths, and counting such nodes
+ *    along the path finds out.
  */
 #include "check/bound.h"
 
@@ -37,13 +41,13 @@ struct node {
 	uint32_t kind;
 	uint32_t ends;
 	uint32_t starts;
-	uint32_t next;		/* where the only chunk starting here ends,
-				   if it is the only one there, too */
+	uint32_t next;		/* where the forced chunk that starts here
+				   ends, or NO_NODE */
 	uint32_t head;		/* where the forced chain to here begins */
-	uint32_t steps;		/* its chunks */
-	uint32_t good;		/* its good nodes, this one left out */
-	bool top;		/* chosen at the left boundary: none + 1 */
-	bool out_top;		/* the same at the right boundary */
+	uint32_t steps;		/* chunks of that chain */
+	uint32_t good;		/* its good nodes, without this one */
+	bool top;		/* as a choice at the left boundary */
+	bool out_top;		/* as a choice at the right boundary */
 };
 
 /* The nodes of one segment, ascending by kind and offset. */
@@ -59,7 +63,8 @@ struct bound {
 	uint32_t *start_node;
 	struct nodes left, right;
 	uint64_t merges;		/* the sum of min(ends, starts) */
-	uint64_t none;			/* boundaries gained, none chosen */
+	uint64_t none;			/* saved at boundaries if nothing is
+					   chosen at the last */
 };
 
 static bool sort_events(struct bound *b, const struct check_segment *s)
@@ -85,7 +90,7 @@ static bool is_node_at(const struct node *v, uint64_t kind, uint64_t offset)
 	return v->kind == kind && v->offset == offset;
 }
 
-/* Where a segment's chunks start and end. */
+/* Find the nodes at which a segment's chunks start and end. */
 static void find_nodes(struct bound *b)
 {
 	struct nodes *nodes = &b->right;
@@ -129,7 +134,7 @@ static void find_forced(struct bound *b, uint32_t nchunks)
 	}
 }
 
-/* What was chosen at the boundary to the left segment begins in this one. */
+/* Mark the nodes that are top at the boundary to the left segment. */
 static void carry_choices(struct bound *b)
 {
 	uint32_t l = 0, r = 0;
@@ -151,13 +156,14 @@ static void carry_choices(struct bound *b)
 	}
 }
 
-/* A top choice whose start is taken from this segment at no cost. */
+/* Is the node top, and does its start cost this segment nothing? */
 static bool is_good(const struct node *v)
 {
 	return v->top && v->starts > v->ends;
 }
 
-/* Forced chains begin at lower nodes, so one pass carries them on. */
+/* Compute the forced chain to every node; chains ascend, so one pass is
+   enough.  Returns how many nodes are good. */
 static uint32_t follow_chains(struct bound *b)
 {
 	struct node *node = b->right.node, *next;
@@ -176,7 +182,7 @@ static uint32_t follow_chains(struct bound *b)
 	return good;
 }
 
-/* Which choices at the right boundary are top, given those at the left. */
+/* Find the top choices at the right boundary from those at the left. */
 static void cross_segment(struct bound *b, uint32_t nchunks)
 {
 	struct node *node = b->right.node;
@@ -189,7 +195,7 @@ static void cross_segment(struct bound *b, uint32_t nchunks)
 		b->merges += v->ends < v->starts ? v->ends : v->starts;
 		if (!v->ends)
 			continue;
-		/* A segment that is nothing but the chain may use it. */
+		/* A chain that is the whole segment excludes nothing. */
 		barred = v->good;
 		assert(v->good <= good && v->steps <= nchunks);
 		if (v->steps == nchunks)

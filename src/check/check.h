@@ -1,9 +1,9 @@
 /*
- * What one verification works on, and the rules.
+ * The data of one verification, and the rules.
  *
  * A rule is a short function over struct check.  It reports every finding
- * and returns KVP_OK, or KVP_ENOMEM when it could not finish.  It may rely
- * on what the rules it needs have established, see the table in verify.c.
+ * and returns KVP_OK, or KVP_ENOMEM if it could not finish.  It may rely on
+ * the rules that it needs, see the table in verify.c.
  */
 #ifndef KVPLAN_CHECK_CHECK_H
 #define KVPLAN_CHECK_CHECK_H
@@ -25,18 +25,17 @@ struct check {
 	struct check_order order;
 	size_t naliased;
 
-	/* The base chunks a plan's chunk is cut into: base.order.chunk
-	   [piece_first[i] .. + piece_count[i]).  Filled by the rule
-	   permutation, relied on where it holds. */
-	uint32_t *piece_first;	/* [nchunks] */
-	uint32_t *piece_count;	/* [nchunks] */
+	/* Chunk i of the plan holds the base chunks base.order.chunk
+	   [base_first[i] .. + base_count[i]).  The rule permutation fills
+	   them in; rules that need it use them. */
+	uint32_t *base_first;	/* [nchunks] */
+	uint32_t *base_count;	/* [nchunks] */
 
-	struct kvp_summary expected;	/* what the plan has to state */
-	uint64_t limit;		/* what rule entry-limit judges by: that of
-				   `expected` unless the caller knows the
-				   node */
+	struct kvp_summary expected;	/* what the plan must state */
+	uint64_t limit;		/* for rule entry-limit: that of `expected`,
+				   or that of the limits document given */
 
-	/* Findings so far, and the rule that reports now. */
+	/* Findings so far, and the rule that runs now. */
 	struct kvp_finding *findings;
 	size_t nfindings;
 	size_t room;
@@ -49,21 +48,21 @@ struct check {
 void check_report(struct check *c, enum kvp_place place, uint64_t index,
 		  const char *what, uint64_t stated, uint64_t expected);
 
-/* The same where expected is a limit. */
+/* The same, if expected is a limit. */
 void check_report_limit(struct check *c, enum kvp_place place, uint64_t index,
 			const char *what, uint64_t stated,
 			enum kvp_relation relation, uint64_t expected);
 
 /*
- * geometry_sound.c: is the plan's geometry one that kvp_geometry_read()
- * could have given, and its mode one?  The rules rely on it.  Errors:
- * KVP_EINPUT.
+ * geometry_sound.c: could the plan's geometry have been read by
+ * kvp_geometry_read(), and is its merge a mode?  The rules rely on it.
+ * Errors: KVP_EINPUT.
  */
 int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err);
 
 /*
- * expected_summary.c: c->readers and c->expected from the geometry and the
- * chunk list.  Errors: KVP_ELIMIT, KVP_ENOMEM.
+ * expected_summary.c: compute c->readers and c->expected from the geometry and
+ * the list of chunks.  Errors: KVP_ELIMIT, KVP_ENOMEM.
  */
 int check_make_expected(struct check *c, struct kvp_error *err);
 void check_summary_release(struct kvp_summary *summary);

@@ -1,6 +1,6 @@
 /*
- * Conflicting pages: which pages share a physical byte with a row's bytes.
- * Only bytes count, whether a chunk is merged, complete or crossing.
+ * Conflicting pages: the pages that share a physical byte with a row.  Only
+ * bytes are compared; whether a chunk is merged or complete does not matter.
  */
 #include "check/conflict.h"
 
@@ -20,7 +20,7 @@ void check_row_bytes(const struct kvp_geometry *g, uint64_t dedicated,
 	assert(row < g->snapshot_rows);
 }
 
-/* Pages under [from, to) of the arena within one chunk. */
+/* Add the pages of one chunk at the bytes [from, to) of the arena. */
 static bool add_pages(const struct kvp_geometry *g, const struct kvp_chunk *c,
 		      uint64_t from, uint64_t to, struct check_keys *pages)
 {
@@ -32,14 +32,14 @@ static bool add_pages(const struct kvp_geometry *g, const struct kvp_chunk *c,
 	assert(begin < end);
 	first = begin / bpp;
 	last = (end - 1) / bpp;
-	/* What rounding up to g adds to a plane belongs to no page. */
+	/* The backing after the last page belongs to no page. */
 	if (first >= g->pages)
 		return true;
 	last = u64_min(last, g->pages - 1);
 	return check_keys_add(pages, first, last + 1, 0);
 }
 
-/* Sorted ranges that touch or overlap become one. */
+/* Join sorted ranges that touch or overlap. */
 static void join_ranges(struct check_keys *pages)
 {
 	size_t i, n = 0;

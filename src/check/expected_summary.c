@@ -1,7 +1,7 @@
 /*
- * The summary that a plan has to state: readers, table entries, tokens,
- * bound.  Import lists name the ranks that a rank reads; here they are turned
- * around and name the ranks that read a rank.
+ * The summary that a plan must state: table entries, tokens, bound; and the
+ * readers of every rank.  An import list has the ranks that a rank reads;
+ * here they become the ranks that read a rank.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "check/bound.h"
 #include "check/check.h"
 
-/* Count how often each rank is imported by another, itself included once. */
+/* Count the readers of each rank: itself and the ranks that import it. */
 static size_t count_readers(const struct kvp_geometry *g,
 			    struct kvp_ranks *readers)
 {
@@ -48,7 +48,7 @@ static int find_readers(struct check *c, struct kvp_error *err)
 		pool += c->readers[r].count;
 		c->readers[r].count = 0;
 	}
-	/* Readers come in ascending order, so the lists are ascending. */
+	/* Readers are added in ascending order, so every list is ascending. */
 	for (r = 0; r < g->ranks; r++) {
 		c->readers[r].rank[c->readers[r].count++] = r;
 		for (i = 0; i < g->imports[r].count; i++) {
@@ -79,9 +79,9 @@ static bool is_static_reader(const struct kvp_geometry *g,
 }
 
 /*
- * Entries of static storage on one node, counted one by one: an item has a
- * mapping for every owner, and a mapping an entry for every reader.  Items
- * with the same importers have the same readers and are looked at once.
+ * Count the entries of static storage on one node: an item has a mapping for
+ * every owner, and a mapping has an entry for every reader.  Items with the
+ * same importers have the same readers and are counted together.
  */
 static uint64_t count_static_entries(const struct kvp_geometry *g,
 				     uint64_t node)
@@ -143,8 +143,8 @@ int check_make_expected(struct check *c, struct kvp_error *err)
 	if (!u64_mul(g->pages, g->page_tokens, &t->kv_tokens) ||
 	    !u64_mul(t->kv_tokens, g->dcp_group_size, &t->kv_tokens))
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "%" PRIu64 " pages of %" PRIu64 " tokens in "
-				     "groups of %" PRIu64 " ranks exceed 64 "
+				     "%" PRIu64 " pages of %" PRIu64 " tokens "
+				     "in groups of %" PRIu64 " ranks exceed 64 "
 				     "bits", g->pages, g->page_tokens,
 				     g->dcp_group_size);
 	code = check_lower_bound(&c->base, c->plan->merge, &t->lower_bound,

@@ -1,9 +1,10 @@
 /*
  * A finding as text.
  *
- * Most read as they stand: place, `what`, the stated number and the expected
- * one.  Where the number belongs inside the sentence, or the expected one is
- * no expectation, a row below says so; JSON has `what` alone.
+ * Most texts are the place, `what`, the stated number, ", expected" and the
+ * expected one.  The rows below are for findings whose stated number stands
+ * inside the sentence, or whose other number is not an expected one.  JSON has
+ * `what` in all cases.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -41,9 +42,9 @@ static void write_place(const struct kvp_finding *f, char *text, size_t size)
 
 struct sentence {
 	const char *what;	/* the finding's */
-	const char *before;	/* the stated number */
-	const char *behind;
-	const char *then;	/* before the expected number; NULL:
+	const char *before;	/* text before the stated number */
+	const char *behind;	/* text behind it */
+	const char *then;	/* text before the expected number; NULL:
 				   ", expected " */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Is a plan's geometry sound?  One that was read is.  One that a program has
- * put together or changed may have ranks, sizes and addresses that the rules
- * cannot rely on, so whatever no document may state is refused.
+ * made or changed may have ranks, sizes and addresses that the rules cannot
+ * rely on; it is refused if no document could state it.
  */
 #include "base/error.h"
 #include "check/check.h"
@@ -17,7 +17,7 @@ int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 		return kvp_error_set(err, KVP_EINPUT,
 				     "the plan's merge is %d, which is no mode",
 				     (int)plan->merge);
-	/* They are judged with the base layout. */
+	/* These are checked with the base layout. */
 	g.base_chunks = NULL;
 	g.nbase_chunks = 0;
 	code = geometry_check_fields(&g, &fault);
@@ -27,7 +27,7 @@ int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 		code = geometry_check_addresses(&g, &fault);
 	if (code == KVP_ENOMEM)
 		return kvp_error_nomem(err);
-	return code ? kvp_error_set(err, KVP_EINPUT, "the plan's geometry is "
-		"none that can be read: %s: %s", *fault.path ? fault.path :
-		"/", fault.error.text) : KVP_OK;
+	return code ? kvp_error_set(err, KVP_EINPUT, "the plan's geometry "
+		"cannot be used: %s: %s", *fault.path ? fault.path : "/",
+		fault.error.text) : KVP_OK;
 }

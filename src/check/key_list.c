@@ -1,6 +1,5 @@
 /*
- * Keys: a list that grows and a merge sort.  Knows nothing of what the keys
- * mean.
+ * The list of keys and its merge sort.
  */
 #include "check/key_list.h"
 

@@ -1,7 +1,7 @@
 /*
- * A growing list of keys of three numbers each, and its sorting; the checker
- * sorts everything with it.  It is a merge sort, O(n log n) for any input and
- * O(n) for one that is in order.
+ * A list of keys of three numbers each, and its sorting; the checker sorts
+ * everything with it.  It is a merge sort, O(n log n) for any input and O(n)
+ * for one that is sorted.
  */
 #ifndef KVPLAN_CHECK_KEY_LIST_H
 #define KVPLAN_CHECK_KEY_LIST_H
@@ -25,10 +25,10 @@ struct check_keys {
 	size_t spare_room;
 };
 
-/* False when there is no memory; the list is then as it was. */
+/* False if there is no memory; the list is unchanged then. */
 bool check_keys_add(struct check_keys *k, uint64_t a, uint64_t b, uint64_t c);
 
-/* Ascending.  False when there is no memory. */
+/* Sort ascending.  False if there is no memory. */
 bool check_keys_sort(struct check_keys *k);
 
 void check_keys_release(struct check_keys *k);

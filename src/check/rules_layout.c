@@ -1,7 +1,8 @@
 /*
  * Rules on where chunks lie: alignment, plane-coverage, arena-coverage,
- * physical-bytes, addresses.  From arena-coverage on, chunks are known to
- * be aligned and not empty; from addresses on, to tile planes and arena.
+ * physical-bytes, addresses, address-space.  Arena-coverage may rely on
+ * chunks being aligned and not empty, addresses on their covering planes and
+ * arena.
  */
 #include <assert.h>
 
@@ -14,9 +15,10 @@ static uint64_t get_end(const struct kvp_chunk *chunk)
 	return chunk->offset + chunk->bytes;
 }
 
-/* Within the numbers of a document, so that no sum of two wraps around. */
-static void judge_range(struct check *c, size_t i, const char *what,
-			uint64_t value)
+/* Check that a number could stand in a document, so that no sum of two wraps
+   around. */
+static void check_number(struct check *c, size_t i, const char *what,
+			 uint64_t value)
 {
 	if (value > KVP_NUMBER_MAX)
 		check_report_limit(c, KVP_AT_CHUNK, i, what, value,
@@ -32,11 +34,11 @@ int check_rule_alignment(struct check *c)
 	for (i = 0; i < c->plan->nchunks; i++) {
 		const struct kvp_chunk *chunk = &c->plan->chunks[i];
 
-		judge_range(c, i, "begins at byte", chunk->offset);
-		judge_range(c, i, "has bytes", chunk->bytes);
+		check_number(c, i, "begins at byte", chunk->offset);
+		check_number(c, i, "has bytes", chunk->bytes);
 		if (chunk->arena != KVP_UNALIASED)
-			judge_range(c, i, "begins in the arena at byte",
-				    chunk->arena);
+			check_number(c, i, "begins in the arena at byte",
+				     chunk->arena);
 		if (chunk->offset & (g - 1))
 			check_report(c, KVP_AT_CHUNK, i, "begins at byte",
 				     chunk->offset, chunk->offset & ~(g - 1));
@@ -53,11 +55,11 @@ int check_rule_alignment(struct check *c)
 }
 
 /*
- * Unaliased chunks come last, by plane and offset.  Only neighbours are
- * compared: one chunk at the wrong place is one finding, not one for every
- * chunk after it.
+ * Check that unaliased chunks are listed last, by plane and offset.  Only
+ * neighbours are compared: one chunk that is listed late is one finding, not
+ * one for every chunk after it.
  */
-static void judge_list_order(struct check *c)
+static void check_list_order(struct check *c)
 {
 	const struct kvp_chunk *chunk, *last = NULL;
 	size_t i;
@@ -84,7 +86,7 @@ static void judge_list_order(struct check *c)
 	}
 }
 
-static void judge_plane(struct check *c, size_t plane)
+static void check_plane(struct check *c, size_t plane)
 {
 	uint64_t pos = 0, backing = c->base.backing[plane];
 	uint32_t i;
@@ -94,7 +96,7 @@ static void judge_plane(struct check *c, size_t plane)
 		const uint32_t at = c->order.chunk[i];
 		const struct kvp_chunk *chunk = &c->plan->chunks[at];
 
-		/* A gap where it begins later, an overlap where earlier. */
+		/* A gap if it begins later, an overlap if earlier. */
 		if (chunk->offset != pos)
 			check_report(c, KVP_AT_CHUNK, at, "begins at byte",
 				     chunk->offset, pos);
@@ -121,13 +123,14 @@ int check_rule_plane_coverage(struct check *c)
 				     "names a plane that is not there",
 				     c->plan->chunks[i].plane, nplanes - 1);
 	for (i = 0; i < nplanes; i++)
-		judge_plane(c, i);
-	judge_list_order(c);
+		check_plane(c, i);
+	check_list_order(c);
 	return KVP_OK;
 }
 
-/* Aliased chunks by place; also whether the list has them in that order. */
-static bool sort_places(struct check *c, struct check_keys *places)
+/* Sort aliased chunks by arena address, and check that they are listed in
+   that order. */
+static bool sort_by_arena(struct check *c, struct check_keys *sorted)
 {
 	uint64_t before = 0;
 	size_t i;
@@ -142,24 +145,24 @@ static bool sort_places(struct check *c, struct check_keys *places)
 				     "is listed late, with arena place",
 				     arena, before);
 		before = arena;
-		if (!check_keys_add(places, arena, i, 0))
+		if (!check_keys_add(sorted, arena, i, 0))
 			return false;
 	}
-	return check_keys_sort(places);
+	return check_keys_sort(sorted);
 }
 
 int check_rule_arena_coverage(struct check *c)
 {
-	struct check_keys places = { 0 };
+	struct check_keys sorted = { 0 };
 	uint64_t pos = c->base.dedicated, end;
 	int code = KVP_ENOMEM;
 	size_t i;
 
-	if (!sort_places(c, &places))
+	if (!sort_by_arena(c, &sorted))
 		goto done;
-	assert(places.count == c->naliased);
-	for (i = 0; i < places.count; i++) {
-		const struct check_key *k = &places.key[i];
+	assert(sorted.count == c->naliased);
+	for (i = 0; i < sorted.count; i++) {
+		const struct check_key *k = &sorted.key[i];
 
 		if (k->a != pos)
 			check_report(c, KVP_AT_CHUNK, k->b,
@@ -176,7 +179,7 @@ int check_rule_arena_coverage(struct check *c)
 			     pos, c->base.laid_end);
 	code = KVP_OK;
 done:
-	check_keys_release(&places);
+	check_keys_release(&sorted);
 	return code;
 }
 
@@ -196,8 +199,8 @@ int check_rule_physical_bytes(struct check *c)
 	return KVP_OK;
 }
 
-/* A plane is as long as its last chunk reaches. */
-static void judge_plane_ends(struct check *c)
+/* Check that the last chunk of every plane ends where its backing ends. */
+static void check_plane_ends(struct check *c)
 {
 	size_t i;
 
@@ -224,14 +227,14 @@ int check_rule_addresses(struct check *c)
 	if (c->plan->dedicated_bytes != c->base.dedicated)
 		check_report(c, KVP_AT_PLAN, 0, "dedicated_bytes is",
 			     c->plan->dedicated_bytes, c->base.dedicated);
-	/* Needs arena-coverage: the aliased come first, by place. */
+	/* Needs arena-coverage: aliased chunks come first, by arena address. */
 	assert(c->naliased <= c->plan->nchunks);
-	judge_plane_ends(c);
+	check_plane_ends(c);
 	for (row = 0; row < c->geometry->snapshot_rows; row++) {
 		check_row_bytes(c->geometry, c->base.dedicated, row, &from,
 				&to);
 		pos = from;
-		/* The last chunk of a row may hold the next one's bytes. */
+		/* The last chunk of a row may reach into the next row. */
 		while (i < c->naliased && pos < to &&
 		       chunk[i].arena <= pos) {
 			pos = u64_max(pos, chunk[i].arena + chunk[i].bytes);
@@ -245,7 +248,7 @@ int check_rule_addresses(struct check *c)
 	return KVP_OK;
 }
 
-static void judge_end(struct check *c, enum kvp_place place, uint64_t index,
+static void check_end(struct check *c, enum kvp_place place, uint64_t index,
 		      const char *what, uint64_t end)
 {
 	if (end > KVP_ADDRESS_END)
@@ -265,14 +268,14 @@ int check_rule_address_space(struct check *c)
 	all = arena;
 	for (i = 0; i < g->nplanes; i++)
 		all = u64_add_capped(all, c->base.backing[i]);
-	judge_end(c, KVP_AT_PLAN, 0,
+	check_end(c, KVP_AT_PLAN, 0,
 		  "planes and arena take bytes of addresses:", all);
 	if (g->has_arena_address)
-		judge_end(c, KVP_AT_PLAN, 0, "arena is recorded to end at",
+		check_end(c, KVP_AT_PLAN, 0, "arena is recorded to end at",
 			  u64_add_capped(g->arena_address, arena));
 	for (i = 0; i < g->nplanes; i++)
 		if (g->planes[i].has_address)
-			judge_end(c, KVP_AT_PLANE, i, "is recorded to end at",
+			check_end(c, KVP_AT_PLANE, i, "is recorded to end at",
 				  u64_add_capped(g->planes[i].address,
 						 c->base.backing[i]));
 	return KVP_OK;

@@ -1,8 +1,9 @@
 /*
- * Rules on what was permuted and merged.  Every chunk is cut back into the
- * base chunks of its own plane, its `pieces`; then permutation compares
- * pieces with the base layout place by place, and merge looks at chunks of
- * more than one piece.  Relies on coverage: piece lists are complete.
+ * Rules on what was exchanged and merged.  Every chunk of the plan is cut back
+ * into the base chunks of its plane.  Then permutation compares them with the
+ * base layout in the order of arena addresses, and merge checks chunks that
+ * hold more than one base chunk.  Both rely on coverage: the chunks hold every
+ * base chunk.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,10 +17,11 @@ static const struct kvp_chunk *get_base_chunk(const struct check *c, uint32_t i)
 }
 
 /*
- * Cut one chunk, given the first base chunk of its plane that ends after
- * the chunk begins; answers the first that it does not reach.
+ * Cut one chunk into base chunks.  `first` is the first one of its plane that
+ * ends after the chunk begins, `last` the end of the plane's list; returns the
+ * first one that the chunk does not hold to its end.
  */
-static uint32_t cut_chunk(struct check *c, uint32_t at, uint32_t piece,
+static uint32_t cut_chunk(struct check *c, uint32_t at, uint32_t first,
 			  uint32_t last)
 {
 	const struct kvp_chunk *chunk = &c->plan->chunks[at], *base;
@@ -28,12 +30,12 @@ static uint32_t cut_chunk(struct check *c, uint32_t at, uint32_t piece,
 	uint64_t pos = chunk->offset;
 	uint32_t i;
 
-	assert(piece < last);
-	if (get_base_chunk(c, piece)->offset != pos)
+	assert(first < last);
+	if (get_base_chunk(c, first)->offset != pos)
 		check_report(c, KVP_AT_CHUNK, at,
 			     "cuts a base chunk, beginning at byte", pos,
-			     get_base_chunk(c, piece)->offset);
-	for (i = piece; i < last && pos < end; i++) {
+			     get_base_chunk(c, first)->offset);
+	for (i = first; i < last && pos < end; i++) {
 		base = get_base_chunk(c, i);
 		pos = base->offset + base->bytes;
 		if (aliased != (base->arena != KVP_UNALIASED))
@@ -44,55 +46,55 @@ static uint32_t cut_chunk(struct check *c, uint32_t at, uint32_t piece,
 	if (pos != end)
 		check_report(c, KVP_AT_CHUNK, at,
 			     "cuts a base chunk, ending at byte", end, pos);
-	assert(i > piece);	/* at least the first ends behind */
-	c->piece_first[at] = piece;
-	c->piece_count[at] = i - piece;
-	if (!aliased && i - piece != 1)
+	assert(i > first);	/* the first ends after the chunk begins */
+	c->base_first[at] = first;
+	c->base_count[at] = i - first;
+	if (!aliased && i - first != 1)
 		check_report(c, KVP_AT_CHUNK, at,
-			     "is unaliased, of base chunks", i - piece, 1);
+			     "is unaliased, of base chunks", i - first, 1);
 	return pos == end ? i : i - 1;
 }
 
-/* Plane by plane, the plan's chunks and the base's side by side. */
+/* Cut all chunks, plane by plane; false if there was a finding. */
 static bool cut_planes(struct check *c)
 {
 	size_t before = c->nfindings, plane;
-	uint32_t i, piece;
+	uint32_t i, next;
 
 	for (plane = 0; plane < c->geometry->nplanes; plane++) {
-		piece = c->base.order.first[plane];
+		next = c->base.order.first[plane];
 		for (i = c->order.first[plane];
 		     i < c->order.first[plane + 1]; i++)
-			piece = cut_chunk(c, c->order.chunk[i], piece,
-					  c->base.order.first[plane + 1]);
+			next = cut_chunk(c, c->order.chunk[i], next,
+					 c->base.order.first[plane + 1]);
 		assert(c->nfindings > before || c->no_memory ||
-		       piece == c->base.order.first[plane + 1]);
+		       next == c->base.order.first[plane + 1]);
 	}
 	return c->nfindings == before && !c->no_memory;
 }
 
-/* All aliased pieces by place: which base chunk, within which chunk. */
-struct pieces {
+/* The plan's aliased base chunks by arena address, and the chunk of each. */
+struct base_list {
 	uint32_t *base;
 	uint32_t *chunk;
 	size_t count;
 };
 
-static void list_pieces(const struct check *c, struct pieces *p)
+static void list_base_chunks(const struct check *c, struct base_list *p)
 {
 	uint32_t i, k;
 
 	for (i = 0; i < c->naliased; i++)
-		for (k = 0; k < c->piece_count[i]; k++) {
+		for (k = 0; k < c->base_count[i]; k++) {
 			assert(p->count < c->base.naliased);
 			p->base[p->count] =
-				c->base.order.chunk[c->piece_first[i] + k];
+				c->base.order.chunk[c->base_first[i] + k];
 			p->chunk[p->count++] = i;
 		}
 	assert(p->count == c->base.naliased);
 }
 
-static void judge_same(struct check *c, const struct pieces *p)
+static void compare_all(struct check *c, const struct base_list *p)
 {
 	size_t i;
 
@@ -121,8 +123,8 @@ static bool are_alike(const struct check *c, uint32_t x, uint32_t y)
 	       a->offset == b->offset && a->bytes == b->bytes;
 }
 
-static bool add_piece(const struct check *c, struct check_keys *keys,
-		      uint32_t base)
+static bool add_base_chunk(const struct check *c, struct check_keys *keys,
+			   uint32_t base)
 {
 	const struct kvp_chunk *chunk = &c->base.chunks[base];
 
@@ -131,7 +133,7 @@ static bool add_piece(const struct check *c, struct check_keys *keys,
 		chunk->offset, chunk->bytes);
 }
 
-/* Report the first difference between what is there and what should be. */
+/* Report the first base chunk in which a segment differs. */
 static void report_differing(struct check *c, const struct check_segment *s,
 			     uint32_t chunk, const struct check_keys *is,
 			     const struct check_keys *base)
@@ -160,10 +162,12 @@ static void report_differing(struct check *c, const struct check_segment *s,
 			     is->key[i].c, base->key[i].c);
 }
 
-/* pieces [from, to) against one segment, as multisets. */
-static bool judge_segment(struct check *c, const struct pieces *p, size_t from,
-			  size_t to, const struct check_segment *s,
-			  struct check_keys *is, struct check_keys *base)
+/* Compare the base chunks [from, to) with a segment's, in any order; false if
+   there is no memory. */
+static bool compare_segment(struct check *c, const struct base_list *p,
+			    size_t from, size_t to,
+			    const struct check_segment *s,
+			    struct check_keys *is, struct check_keys *base)
 {
 	size_t i;
 
@@ -176,10 +180,10 @@ static bool judge_segment(struct check *c, const struct pieces *p, size_t from,
 	is->count = 0;
 	base->count = 0;
 	for (i = from; i < to; i++)
-		if (!add_piece(c, is, p->base[i]))
+		if (!add_base_chunk(c, is, p->base[i]))
 			return false;
 	for (i = 0; i < s->count; i++)
-		if (!add_piece(c, base, s->first + (uint32_t)i))
+		if (!add_base_chunk(c, base, s->first + (uint32_t)i))
 			return false;
 	if (!check_keys_sort(is) || !check_keys_sort(base))
 		return false;
@@ -193,11 +197,11 @@ static bool judge_segment(struct check *c, const struct pieces *p, size_t from,
 }
 
 /*
- * A segment's pieces are those that begin before its end.  Equal multisets
- * have equal sums, so as long as all segments were right each begins where
- * the base's does, and a fixed chunk has its place.
+ * A segment holds the base chunks that begin before its end.  As long as all
+ * segments hold the right ones they have the right bytes, so each begins at
+ * its arena address in the base layout, and so does a fixed chunk.
  */
-static int judge_segments(struct check *c, const struct pieces *p)
+static int compare_segments(struct check *c, const struct base_list *p)
 {
 	struct check_keys is = { 0 }, base = { 0 };
 	uint64_t pos = c->base.dedicated, end = pos;
@@ -213,7 +217,7 @@ static int judge_segments(struct check *c, const struct pieces *p)
 		from = to;
 		while (to < p->count && pos < end)
 			pos += c->base.chunks[p->base[to++]].bytes;
-		ok = judge_segment(c, p, from, to, s, &is, &base);
+		ok = compare_segment(c, p, from, to, s, &is, &base);
 	}
 	check_keys_release(&is);
 	check_keys_release(&base);
@@ -222,10 +226,10 @@ static int judge_segments(struct check *c, const struct pieces *p)
 
 int check_rule_permutation(struct check *c)
 {
-	struct pieces p = { 0 };
+	struct base_list p = { 0 };
 	int code = KVP_OK;
 
-	/* Without a clean cut, places are noise. */
+	/* If chunks do not consist of base chunks, nothing can be compared. */
 	if (!cut_planes(c))
 		return KVP_OK;
 	p.base = malloc((c->base.naliased + 1) * sizeof(*p.base));
@@ -234,18 +238,18 @@ int check_rule_permutation(struct check *c)
 		code = KVP_ENOMEM;
 		goto done;
 	}
-	list_pieces(c, &p);
+	list_base_chunks(c, &p);
 	if (c->plan->merge == KVP_MERGE_NONE)
-		judge_same(c, &p);
+		compare_all(c, &p);
 	else
-		code = judge_segments(c, &p);
+		code = compare_segments(c, &p);
 done:
 	free(p.base);
 	free(p.chunk);
 	return code;
 }
 
-/* Where the bytes of the row end that a chunk begins in. */
+/* The arena address at which the row ends that a chunk begins in. */
 static uint64_t get_row_end(const struct check *c,
 			    const struct kvp_chunk *chunk)
 {
@@ -264,12 +268,12 @@ int check_rule_merge(struct check *c)
 	for (i = 0; i < c->naliased; i++) {
 		const struct kvp_chunk *chunk = &c->plan->chunks[i];
 
-		assert(c->piece_count[i]);
-		if (c->piece_count[i] == 1 || c->plan->merge == KVP_MERGE_SPAN)
+		assert(c->base_count[i]);
+		if (c->base_count[i] == 1 || c->plan->merge == KVP_MERGE_SPAN)
 			continue;
 		if (c->plan->merge == KVP_MERGE_NONE)
 			check_report(c, KVP_AT_CHUNK, i, "merges base chunks",
-				     c->piece_count[i], 1);
+				     c->base_count[i], 1);
 		else if (chunk->arena + chunk->bytes > get_row_end(c, chunk))
 			check_report(c, KVP_AT_CHUNK, i,
 				     "is merged beyond its row, up to byte",

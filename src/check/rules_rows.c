@@ -1,6 +1,7 @@
 /*
- * Rules on snapshot rows: conflicts from the plan's chunks, rows as stated.
- * Both compare with the conflicting pages of the base layout.
+ * Rules on snapshot rows: conflicts (pages computed from the plan's chunks)
+ * and rows (pages that the plan states).  Both compare with the conflicting
+ * pages of the base layout.
  */
 #include <assert.h>
 
@@ -9,7 +10,7 @@
 #include "check/conflict.h"
 #include "model/plan_view.h"
 
-/* A sorted list of page ranges, wherever it comes from. */
+/* A sorted list of page ranges. */
 struct ranges {
 	const struct kvp_span *span;
 	size_t count;
@@ -28,8 +29,8 @@ static struct ranges base_ranges(const struct check *c, uint64_t row)
 }
 
 /* Report the first range that differs: one finding per row. */
-static void compare_key(struct check *c, uint64_t row,
-			const struct check_keys *pages)
+static void compare_computed(struct check *c, uint64_t row,
+			     const struct check_keys *pages)
 {
 	struct ranges base = base_ranges(c, row);
 	size_t i;
@@ -68,7 +69,7 @@ int check_rule_conflicts(struct check *c)
 			code = KVP_ENOMEM;
 			break;
 		}
-		compare_key(c, row, &pages);
+		compare_computed(c, row, &pages);
 	}
 	check_keys_release(&pages);
 	return code;

@@ -123,10 +123,10 @@ int check_rule_headroom(struct check *c)
 			compare(c, KVP_AT_PLAN, 0, "headroom's cap_bytes is",
 				is->cap_bytes, should->cap_bytes);
 	}
-	/* A cap above half of what is free is reached too late or never. */
+	/* A cap above half of the free memory may never be reached. */
 	if (!is->bounded)
-		check_report(c, KVP_AT_PLAN, 0, "headroom caps the cache (0 no, 1 yes):",
-			     0, 1);
+		check_report(c, KVP_AT_PLAN, 0,
+			     "headroom caps the cache (0 no, 1 yes):", 0, 1);
 	else if (is->cap_bytes > is->free_bytes / 2)
 		check_report_limit(c, KVP_AT_PLAN, 0, "headroom's cap_bytes is",
 				   is->cap_bytes, KVP_AT_MOST,

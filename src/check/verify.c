@@ -1,6 +1,6 @@
 /*
- * Verifying: the table of rules, the runner, the verdict.  Sees the model
- * and the checker's own files; knows nothing of the planner.
+ * Verifying: the table of rules, running them, the verdict.  Uses the model
+ * and the checker's own files, nothing of the planner.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ struct kvp_verdict {
 
 #define BIT(name) (1u << KVP_RULE_##name)
 
-/* The promise is in verify.h. */
+/* Rules that a plan may break and still be realized; see verify.h. */
 #define ADVISORY (BIT(ENTRY_LIMIT) | BIT(BOUND) | BIT(HEADROOM) | \
 		  BIT(ADDRESS_SPACE))
 
@@ -34,9 +34,9 @@ struct rule {
 };
 
 /*
- * In the order of enum kvp_rule; a rule needs only earlier ones.  Needs are
- * also chosen so that one defect is reported by one rule: a missing chunk
- * changes coverage, bytes, entries and bound, and is reported once.
+ * In the order of enum kvp_rule; a rule needs only earlier ones.  Needs also
+ * see to it that one defect is reported by one rule: a missing chunk changes
+ * coverage, bytes, entries and bound, and is reported once.
  */
 static const struct rule rules[] = {
 	{ "alignment",
@@ -180,9 +180,9 @@ static uint64_t count_bits(unsigned bits)
 }
 
 /*
- * Run every rule whose needs hold.  A silenced rule counts as failed.  If
- * all it waits for are mere warnings it says that it was not judged, with
- * with its own severity.
+ * Run every rule whose needs hold.  A rule that is not run counts as failed.
+ * If the failed rules that it needs gave warnings only, it reports, with its
+ * own severity, that it is not judged.
  */
 static int run_rules(struct check *c, const struct kvp_verify_options *options)
 {
@@ -225,7 +225,7 @@ static int check_severities(const struct kvp_verify_options *options,
 	for (i = 0; i < KVP_RULES; i++)
 		if ((unsigned)options->severity[i] > KVP_WARNING)
 			return kvp_error_set(err, KVP_EINPUT, "the severity "
-				"of rule %s is %d, which is none",
+				"of rule %s is %d, which is no severity",
 				rules[i].name, (int)options->severity[i]);
 	return KVP_OK;
 }
@@ -253,9 +253,9 @@ static int open_check(struct check *c, const struct kvp_plan *plan,
 				c->geometry->nplanes, err);
 	if (code)
 		return code;
-	c->piece_first = calloc(n + 1, sizeof(*c->piece_first));
-	c->piece_count = calloc(n + 1, sizeof(*c->piece_count));
-	if (!c->piece_first || !c->piece_count)
+	c->base_first = calloc(n + 1, sizeof(*c->base_first));
+	c->base_count = calloc(n + 1, sizeof(*c->base_count));
+	if (!c->base_first || !c->base_count)
 		return kvp_error_nomem(err);
 	return check_make_expected(c, err);
 }
@@ -267,12 +267,12 @@ static void close_check(struct check *c)
 	check_summary_release(&c->expected);
 	free(c->readers);
 	free(c->reader_pool);
-	free(c->piece_first);
-	free(c->piece_count);
+	free(c->base_first);
+	free(c->base_count);
 	free(c->findings);
 }
 
-/* Findings by rule and place; rules come in order already. */
+/* Sort findings by rule, kind of place and index, then as reported. */
 static bool sort_findings(struct check *c)
 {
 	struct check_keys keys = { 0 };
@@ -306,8 +306,8 @@ done:
 	return ok;
 }
 
-/* Move findings and true numbers out of the check. */
-static struct kvp_verdict *reach_verdict(struct check *c)
+/* Move the findings and the expected summary into a verdict. */
+static struct kvp_verdict *make_verdict(struct check *c)
 {
 	struct kvp_verdict *v;
 	size_t i;
@@ -352,7 +352,7 @@ int kvp_verify(const struct kvp_plan *plan,
 		  c.geometry->entry_reserve;
 	code = run_rules(&c, options);
 	if (!code) {
-		*verdict = reach_verdict(&c);
+		*verdict = make_verdict(&c);
 		code = *verdict ? KVP_OK : KVP_ENOMEM;
 	}
 	if (code)
