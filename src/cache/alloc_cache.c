@@ -1,9 +1,9 @@
 /*
- * The allocation cache: its operations, its cap and its counters.  Where the
- * blocks are is kept by cache_blocks.c; headroom.h computes the cap.
+ * The allocation cache: its operations, its cap and its counters.
+ * cache_blocks.c keeps the blocks; headroom.h computes the cap.
  *
- * Caching turned off is a cap of 0 in force, whatever the cap is: nothing is
- * kept but pinned blocks and those that the backend would not take.
+ * While caching is turned off the cap in force is 0, whatever the cap is: only
+ * pinned blocks are kept, and those that the backend failed to free.
  */
 #include <kvplan/alloc_cache.h>
 
@@ -16,7 +16,7 @@
 #include "cache/cache_blocks.h"
 #include "cache/cache_check.h"
 
-/* Looking at every block takes time; tests have fewer. */
+/* Invariants are checked up to this many blocks: it takes O(blocks). */
 #define CHECKED_MAX 4096
 
 struct kvp_alloc_cache {
@@ -25,11 +25,11 @@ struct kvp_alloc_cache {
 	kvp_pool pool;
 	bool on;
 	struct alloc_blocks blocks;
-	/* What does not follow from the blocks. */
+	/* Those that are not computed from the blocks; the others are 0. */
 	struct kvp_alloc_cache_counters count;
 };
 
-/* Totals outlive every block, so they can run full. */
+/* Add to a total; it stays at UINT64_MAX instead of wrapping around. */
 static void count_bytes(uint64_t *total, uint64_t bytes)
 {
 	if (!u64_add(*total, bytes, total))
@@ -59,11 +59,11 @@ static int give_back(struct kvp_alloc_cache *c, struct alloc_block *block,
 	const uint64_t bytes = block->size->bytes;
 	int code;
 
-	assert(alloc_block_place(block) == ALLOC_HELD);
+	assert(alloc_block_state(block) == ALLOC_HELD);
 	code = c->backend->pool.deallocate(c->backend, c->pool,
 					   block->at.address, err);
 	if (code) {
-		/* To the end of the list, so that the others are tried. */
+		/* Move it to the end of the list: others are tried first. */
 		alloc_blocks_move(&c->blocks, block, true, false);
 		return code;
 	}
@@ -74,7 +74,7 @@ static int give_back(struct kvp_alloc_cache *c, struct alloc_block *block,
 	return KVP_OK;
 }
 
-/* Over the cap, down to the low-water mark. */
+/* If more than the cap is held, free blocks down to 7/8 of the cap. */
 static int evict(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	const struct alloc_sum *held = &c->blocks.sum[ALLOC_HELD];
@@ -91,25 +91,24 @@ static int evict(struct kvp_alloc_cache *c, struct kvp_error *err)
 	return code;
 }
 
-/* File a block that was handed out or pinned. */
+/* File a block that was handed out, or whose pinning changes. */
 static int file_block(struct kvp_alloc_cache *c, struct alloc_block *block,
 		      bool pinned, struct kvp_error *err)
 {
 	const struct kvp_cap cap = get_cap(c);
 	int code = KVP_OK;
 
-	/* Either it is put back, or pinning changes. */
 	assert(!block->filed || block->pinned != pinned);
 	alloc_blocks_move(&c->blocks, block, true, pinned);
 	if (pinned)
 		return KVP_OK;
-	/* Filed, it would evict all other blocks before itself. */
+	/* If it were held, all other blocks would be evicted before it. */
 	if (cap.bounded && block->size->bytes > cap.bytes)
 		code = give_back(c, block, err);
 	return code ? code : evict(c, err);
 }
 
-/* The pinned ones stay.  Goes on past a block that is not taken. */
+/* Free all held blocks; continues after a block that cannot be freed. */
 static int give_back_all(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	uint64_t n;
@@ -165,10 +164,10 @@ int kvp_alloc_cache_put(struct kvp_alloc_cache *c, uint64_t address,
 	struct alloc_block *block = alloc_blocks_at(&c->blocks, address);
 
 	if (!block || block->filed)
-		return kvp_error_set(err, KVP_EBUSY, "put: the block at 0x%"
-			PRIx64 " is %s", address, block ?
-			"not handed out, it was put back already" :
-			"none that was handed out");
+		return kvp_error_set(err, KVP_EBUSY, block ?
+			"put: the block at 0x%" PRIx64 " is not handed out, it "
+			"was put back already" :
+			"put: no block is handed out at 0x%" PRIx64, address);
 	return file_block(c, block, block->pinned, err);
 }
 
@@ -192,7 +191,7 @@ void cache_check_internal(const struct kvp_alloc_cache *c)
 	assert(n->hits <= n->hits_total && n->misses <= n->misses_total);
 	assert(n->freed_bytes <= n->freed_bytes_total);
 	assert(n->pending_bytes <= n->freed_bytes_total);
-	/* These follow from the blocks and are worked out when asked for. */
+	/* These are computed from the blocks when counters are read. */
 	assert(!n->held_bytes && !n->pinned_bytes && !n->live_bytes);
 	assert(!n->sizes && !n->pinned_over_cap_bytes);
 }
@@ -203,7 +202,7 @@ static void check_few(const struct kvp_alloc_cache *c)
 		cache_check_internal(c);
 }
 
-/* From what is free now. */
+/* Compute and set the cap from the memory that is free now. */
 static int plan_cap(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	uint64_t free_bytes = 0;
@@ -288,7 +287,7 @@ int kvp_alloc_cache_step(struct kvp_alloc_cache *c, struct kvp_error *err)
 	c->count.steps++;
 	if (c->on && c->count.steps % KVP_ALLOC_CACHE_ARM_STEPS == 0)
 		code = kvp_alloc_cache_arm(c, err);
-	/* What arming evicted is free after the step, too. */
+	/* After this, what arming evicted is free as well. */
 	if (!code && c->count.pending_bytes)
 		code = synchronize(c, err);
 	if (c->options.report && every && c->count.steps % every == 0) {
@@ -321,8 +320,8 @@ void kvp_alloc_cache_counters(const struct kvp_alloc_cache *c,
 }
 
 /*
- * The pool comes last: nothing before it leaves anything to give back, which
- * a backend might refuse.
+ * The pool is created last, so that nothing has to be given back after a
+ * failure: that could fail, too.
  */
 int kvp_alloc_cache_new(struct kvp_alloc_cache **cache, struct kvp_backend *b,
 			const struct kvp_alloc_cache_options *options,
@@ -355,7 +354,7 @@ int kvp_alloc_cache_new(struct kvp_alloc_cache **cache, struct kvp_backend *b,
 	return code;
 }
 
-/* A pool with blocks in it would be refused. */
+/* Free all held blocks, then destroy the pool unless blocks are left. */
 static int give_back_pool(struct kvp_alloc_cache *c, struct kvp_error *err)
 {
 	int code = kvp_alloc_cache_drain(c, err), gone;

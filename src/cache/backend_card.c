@@ -1,10 +1,10 @@
 /*
- * The card on paper: counts bytes and makes addresses up, so that what
- * happens to a cache on a card of any size can be told without one.
+ * The simulated card: it counts bytes and invents addresses, so that an
+ * allocation cache can be tried on a card of any size without having one.
  *
- * It promises to refuse what the other backends refuse.  An address is never
- * given twice: blocks follow each other through the address space, which a
- * card has used up after 2^64 bytes.
+ * It refuses what the other backends refuse.  No two blocks ever have the same
+ * address: each new one follows the last, until 2^64 bytes of addresses are
+ * used.
  */
 #include <kvplan/backend.h>
 
@@ -51,7 +51,7 @@ static int card_device(struct kvp_backend *b, uint32_t device,
 		return code;
 	memset(info, 0, sizeof(*info));
 	strcpy(info->label, "card");
-	strcpy(info->name, "a card on paper");
+	strcpy(info->name, "simulated card");
 	info->granularity = ADDRESS_ALIGN;
 	info->total_bytes = card_of(b)->total_bytes;
 	return KVP_OK;
@@ -122,9 +122,9 @@ static int card_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 	return code;
 }
 
-/* Is there room for a block?  Then the address of the next one. */
-static int find_room(const struct card *c, uint64_t bytes, uint64_t *next,
-		     struct kvp_error *err)
+/* Check that a block has room; *next is the address of the block after it. */
+static int check_room(const struct card *c, uint64_t bytes, uint64_t *next,
+		      struct kvp_error *err)
 {
 	if (bytes > c->free_bytes)
 		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
@@ -133,8 +133,8 @@ static int find_room(const struct card *c, uint64_t bytes, uint64_t *next,
 	if (!u64_add(c->next_address, bytes, next) ||
 	    !u64_round_up(*next, ADDRESS_ALIGN, next))
 		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
-			" bytes wanted, the address space ends %" PRIu64
-			" bytes on", bytes, UINT64_MAX - c->next_address);
+			" bytes wanted, %" PRIu64 " bytes of addresses are "
+			"left", bytes, UINT64_MAX - c->next_address);
 	return KVP_OK;
 }
 
@@ -148,7 +148,7 @@ static int card_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 				       &block, err);
 
 	if (!code)
-		code = find_room(c, bytes, &next, err);
+		code = check_room(c, bytes, &next, err);
 	if (code) {
 		free(block);
 		return code;

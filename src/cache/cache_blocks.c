@@ -1,6 +1,6 @@
 /*
- * The blocks of an allocation cache: a table by address, a tree of sizes, and
- * lists in the order of filing.
+ * The blocks of an allocation cache: a table of them by address, a tree of
+ * their sizes, and lists of the held ones in the order of filing.
  */
 #include "cache/cache_blocks.h"
 
@@ -46,7 +46,7 @@ static void list_remove(struct alloc_list *list, struct alloc_block *b,
 		list->last = before;
 }
 
-/* NULL for NULL: the node is first in its block. */
+/* The block of a node, its first member; NULL for NULL. */
 static struct alloc_block *get_block(struct address_node *node)
 {
 	return (struct alloc_block *)node;
@@ -67,7 +67,7 @@ static int compare_bytes(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* One block more of a size; NULL: no memory. */
+/* Count one more block of a size; NULL: no memory. */
 static struct alloc_size *add_to_size(struct alloc_blocks *bs, uint64_t bytes)
 {
 	struct alloc_size *size = calloc(1, sizeof(*size));
@@ -104,34 +104,34 @@ struct alloc_block *alloc_blocks_held(const struct alloc_blocks *bs,
 	return node ? (*node)->held.last : NULL;
 }
 
-/* Places. */
+/* States. */
 
-enum alloc_place alloc_block_place(const struct alloc_block *b)
+enum alloc_state alloc_block_state(const struct alloc_block *b)
 {
 	if (!b->filed)
 		return ALLOC_LIVE;
 	return b->pinned ? ALLOC_PINNED : ALLOC_HELD;
 }
 
-static void count_in(struct alloc_blocks *bs, struct alloc_block *b)
+static void enter_state(struct alloc_blocks *bs, struct alloc_block *b)
 {
-	struct alloc_sum *sum = &bs->sum[alloc_block_place(b)];
+	struct alloc_sum *sum = &bs->sum[alloc_block_state(b)];
 
 	if (!u64_add(sum->bytes, b->size->bytes, &sum->bytes))
-		abort();	/* more bytes than have addresses */
+		abort();	/* more bytes than there are addresses */
 	sum->blocks++;
 	assert(b->size->filed <= b->size->blocks);
 	if (b->filed)
 		bs->sizes += !b->size->filed++;
-	if (alloc_block_place(b) == ALLOC_HELD) {
+	if (alloc_block_state(b) == ALLOC_HELD) {
 		list_append(&bs->held, b, ALLOC_ALL);
 		list_append(&b->size->held, b, ALLOC_SAME);
 	}
 }
 
-static void count_out(struct alloc_blocks *bs, struct alloc_block *b)
+static void leave_state(struct alloc_blocks *bs, struct alloc_block *b)
 {
-	struct alloc_sum *sum = &bs->sum[alloc_block_place(b)];
+	struct alloc_sum *sum = &bs->sum[alloc_block_state(b)];
 
 	assert(sum->blocks && sum->bytes >= b->size->bytes);
 	sum->bytes -= b->size->bytes;
@@ -139,7 +139,7 @@ static void count_out(struct alloc_blocks *bs, struct alloc_block *b)
 	assert(!b->filed || (b->size->filed && bs->sizes));
 	if (b->filed)
 		bs->sizes -= !--b->size->filed;
-	if (alloc_block_place(b) == ALLOC_HELD) {
+	if (alloc_block_state(b) == ALLOC_HELD) {
 		list_remove(&bs->held, b, ALLOC_ALL);
 		list_remove(&b->size->held, b, ALLOC_SAME);
 	}
@@ -148,13 +148,13 @@ static void count_out(struct alloc_blocks *bs, struct alloc_block *b)
 void alloc_blocks_move(struct alloc_blocks *bs, struct alloc_block *block,
 		       bool filed, bool pinned)
 {
-	count_out(bs, block);
+	leave_state(bs, block);
 	block->filed = filed;
 	block->pinned = pinned;
-	count_in(bs, block);
+	enter_state(bs, block);
 }
 
-/* Beginning and end. */
+/* Making and freeing blocks. */
 
 int alloc_blocks_prepare(struct alloc_blocks *bs, uint64_t bytes,
 			 struct alloc_block **block, struct kvp_error *err)
@@ -185,17 +185,17 @@ void alloc_blocks_add(struct alloc_blocks *bs, struct alloc_block *block,
 	assert(!block->filed && !block->pinned);
 	block->at.address = address;
 	address_table_add(&bs->table, &block->at);
-	count_in(bs, block);
+	enter_state(bs, block);
 }
 
 void alloc_blocks_remove(struct alloc_blocks *bs, struct alloc_block *block)
 {
-	count_out(bs, block);
+	leave_state(bs, block);
 	address_table_remove(&bs->table, &block->at);
 	alloc_blocks_discard(bs, block);
 }
 
-/* The list of all held blocks, or that of one size: answers its length. */
+/* Check the list of all held blocks or that of one size; returns its length. */
 static uint64_t check_list(const struct alloc_list *list,
 			   enum alloc_order order)
 {
@@ -204,7 +204,7 @@ static uint64_t check_list(const struct alloc_list *list,
 
 	for (b = list->first; b; b = b->after[order]) {
 		assert(b->before[order] == before);
-		assert(alloc_block_place(b) == ALLOC_HELD);
+		assert(alloc_block_state(b) == ALLOC_HELD);
 		blocks++;
 		before = b;
 	}
@@ -228,7 +228,7 @@ static void check_block(const struct alloc_blocks *bs,
 
 void alloc_blocks_check_internal(const struct alloc_blocks *bs)
 {
-	struct alloc_sum sum[ALLOC_PLACES] = { { 0 } };
+	struct alloc_sum sum[ALLOC_STATES] = { { 0 } };
 	const struct alloc_block *b;
 	uint64_t listed = 0, sizes = 0;
 	size_t i;
@@ -238,9 +238,10 @@ void alloc_blocks_check_internal(const struct alloc_blocks *bs)
 		for (b = get_block(bs->table.buckets[i]); b;
 		     b = get_block(b->at.chain)) {
 			check_block(bs, b);
-			sum[alloc_block_place(b)].bytes += b->size->bytes;
-			sum[alloc_block_place(b)].blocks++;
-			/* A size counts once: at its first held block. */
+			sum[alloc_block_state(b)].bytes += b->size->bytes;
+			sum[alloc_block_state(b)].blocks++;
+			/* Every size is counted once, at its first held
+			   block. */
 			if (b == b->size->held.first)
 				listed += check_list(&b->size->held,
 						     ALLOC_SAME);
@@ -249,7 +250,7 @@ void alloc_blocks_check_internal(const struct alloc_blocks *bs)
 	assert(!memcmp(sum, bs->sum, sizeof(sum)));
 	assert(listed == sum[ALLOC_HELD].blocks);
 	assert(check_list(&bs->held, ALLOC_ALL) == sum[ALLOC_HELD].blocks);
-	/* Others have pinned blocks alone. */
+	/* A size may have filed blocks that are all pinned. */
 	assert(sizes <= bs->sizes);
 	assert(bs->sizes <= sum[ALLOC_HELD].blocks + sum[ALLOC_PINNED].blocks);
 }

@@ -35,7 +35,7 @@ static uint64_t get_growth(const struct kvp_decode *d)
 	       (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes;
 }
 
-/* check_decode() has seen that it fits. */
+/* check_decode() has checked that this does not overflow. */
 static uint64_t tensor_bytes(const struct kvp_decode *d, uint64_t step,
 			     uint32_t i)
 {
@@ -43,15 +43,16 @@ static uint64_t tensor_bytes(const struct kvp_decode *d, uint64_t step,
 	const uint64_t growth = get_growth(d), grain = d->grain_bytes;
 	uint64_t bytes = d->step_bytes / d->sizes +
 			 (i < d->step_bytes % d->sizes) +
-			 growth / d->sizes * n + growth % d->sizes * n / d->sizes;
+			 growth / d->sizes * n +
+			 growth % d->sizes * n / d->sizes;
 
 	return grain > 1 ? u64_ceil_div(bytes, grain) * grain : bytes;
 }
 
 /*
- * What tensors grow by, summed up.  They are growth * n / sizes, for n of
- * 0 + 1 + 2 ..., once for all steps where tensors grow and once a step where
- * they do not.
+ * Sum up what all tensors grow by: growth * n / sizes each, for n = 0, 1, 2
+ * ...  With `grow` n counts the tensors of all steps, else those of one step,
+ * and the sum is taken once for every step.
  */
 static bool sum_growth(const struct kvp_decode *d, uint64_t *sum)
 {
@@ -67,7 +68,8 @@ static bool sum_growth(const struct kvp_decode *d, uint64_t *sum)
 	       u64_mul(*sum, rounds, sum);
 }
 
-/* All tensors of all steps; each is rounded up by less than the grain. */
+/* Do all tensors of all steps together have at most KVP_NUMBER_MAX bytes?
+   Each is rounded up by less than the grain. */
 static bool check_sums(const struct kvp_decode *d)
 {
 	const uint64_t most = d->grain_bytes > 1 ? d->grain_bytes - 1 : 0;
@@ -109,10 +111,10 @@ static int check_decode(const struct kvp_decode *d, struct kvp_error *err)
 }
 
 /*
- * Bytes that BLOCKS_MAX held tensors that grow take at least.  No two held
- * ones have one size: the second of it would have been the first.
+ * The fewest bytes that KVP_DECODE_BLOCKS_MAX held tensors that grow take.  No
+ * two held ones have the same size: the second would have been a hit.
  */
-static uint64_t bytes_of_most(const struct kvp_decode *d)
+static uint64_t count_fewest_bytes(const struct kvp_decode *d)
 {
 	const uint64_t n = KVP_DECODE_BLOCKS_MAX, pairs = n * (n - 1) / 2;
 	uint64_t bytes, more;
@@ -124,12 +126,12 @@ static uint64_t bytes_of_most(const struct kvp_decode *d)
 	return u64_max(bytes, n + pairs);	/* 1 + 2 + 3 ... */
 }
 
-/* Tensors that grow are all held where neither memory nor the cap ends it. */
+/* Check that free memory or the cap limits the tensors that are held. */
 static int check_held(const struct kvp_decode *d, uint64_t free_bytes,
 		      const struct kvp_cap *cap, struct kvp_error *err)
 {
 	const uint64_t tensors = d->steps * d->sizes;	/* see check_sums() */
-	const uint64_t bytes = bytes_of_most(d);
+	const uint64_t bytes = count_fewest_bytes(d);
 	char text[64] = "without a cap";
 
 	if (!d->grow || d->preallocate || tensors <= KVP_DECODE_BLOCKS_MAX ||
@@ -161,7 +163,7 @@ static int check_live(const struct kvp_decode *d, uint64_t free_bytes,
 		KVP_DECODE_BLOCKS_MAX, free_bytes);
 }
 
-/* So that the books do not outgrow this process's memory. */
+/* Check that the records of all blocks fit this process's memory. */
 static int check_blocks(struct run *r, struct kvp_error *err)
 {
 	const struct kvp_decode *d = r->decode;
@@ -172,7 +174,7 @@ static int check_blocks(struct run *r, struct kvp_error *err)
 		return KVP_OK;
 	code = r->backend->device.memory(r->backend, r->device, &free_bytes,
 					 err);
-	/* What is held already may be given back and used again. */
+	/* What is held now may be freed and used again. */
 	if (!code && !u64_add(free_bytes, r->first.held_bytes, &free_bytes))
 		free_bytes = UINT64_MAX;
 	if (!code)
@@ -180,7 +182,8 @@ static int check_blocks(struct run *r, struct kvp_error *err)
 	return code ? code : check_live(d, free_bytes, err);
 }
 
-/* See what is held now, and whether something was freed in this step. */
+/* Read the counters, and record what is held and whether this step freed
+   blocks. */
 static void record_counters(struct run *r, uint64_t step,
 			    struct kvp_alloc_cache_counters *now)
 {
@@ -200,7 +203,7 @@ static void record_counters(struct run *r, uint64_t step,
 		result->first_freed_step = step;
 }
 
-/* The state at the end, or where memory ran out. */
+/* Record the state at the end, or when memory ran out. */
 static int record_end(struct run *r, uint64_t step, struct kvp_error *err)
 {
 	struct kvp_decode_result *result = r->result;
@@ -212,7 +215,7 @@ static int record_end(struct run *r, uint64_t step, struct kvp_error *err)
 					 &result->free_bytes, err);
 }
 
-/* tensor is from 1; 0: before step 1. */
+/* Get a block for tensor `tensor`, from 1; 0: before step 1. */
 static int get_block(struct run *r, uint64_t step, uint32_t tensor,
 		     uint64_t bytes, uint64_t *address, struct kvp_error *err)
 {
@@ -248,7 +251,7 @@ static int reserve_kept(struct run *r, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* As get_block(), and it stays handed out. */
+/* The same for a block that stays handed out. */
 static int keep_block(struct run *r, uint64_t step, uint32_t tensor,
 		      uint64_t bytes, struct kvp_error *err)
 {
@@ -329,7 +332,7 @@ static int run_step(struct run *r, uint64_t step, kvp_decode_row_fn *row,
 	return code;
 }
 
-/* Goes on past a failed put: the block is taken back all the same. */
+/* Put all of them back; after a put that fails the block is filed as well. */
 static int put_kept_blocks(struct run *r, struct kvp_error *err)
 {
 	int code = KVP_OK, each;

@@ -1,10 +1,10 @@
 /*
- * A decode workload for an allocation cache: what an engine's temporaries do
- * to it, step by step.
+ * A decode workload for an allocation cache: the blocks that an engine's
+ * temporary tensors get from it, step by step.
  *
- * Every step asks for `sizes` tensors, one after the other, and puts each
- * back before the next: step_bytes in all, and what they grow by.  Tensor i,
- * from 0, of step s, from 1, has so many bytes, rounded up to a multiple of
+ * Every step gets `sizes` tensors, one after the other, and puts each back
+ * before the next: step_bytes in all, plus what they grow by.  Tensor i, from
+ * 0, of step s, from 1, has this many bytes, rounded up to a multiple of
  * grain_bytes:
  *
  *   step_bytes/sizes + [i < step_bytes % sizes] + growth_bytes * n / sizes,
@@ -16,33 +16,33 @@
  *                             `sizes` sizes
  *
  * Divisions round down.  Without a grain, and with growth_bytes of at least
- * 2 * sizes, no two tensors have one size, so that with `grow` no size is
- * ever asked for twice.
+ * 2 * sizes, no two tensors have the same size, so that with `grow` no size is
+ * used twice.
  *
  * With `preallocate` the tensors are allocated once, before step 1, at their
  * size in the last step, and written in place: no step allocates them.
  * They are put back after the last step.
- * live_bytes is one block that stays handed out from before step 1 to after
- * the last: what else the engine holds.  It is the first to be asked for.
- * Every step asks for live_growth_bytes more, as the last thing it does, and
- * keeps them too: free memory shrinks.
+ * live_bytes is one block that is got first and stays handed out until after
+ * the last step: what else the engine holds.  Every step ends with getting a
+ * block of live_growth_bytes, which also stays handed out: free memory
+ * shrinks.
  */
 #ifndef KVPLAN_CACHE_DECODE_WORKLOAD_H
 #define KVPLAN_CACHE_DECODE_WORKLOAD_H
 
 #include <kvplan/alloc_cache.h>
 
-/* What a token adds to a tensor is this times `sizes`, unless growth_bytes
-   says otherwise.  Assumed. */
+/* A token adds this times `sizes` to a tensor if growth_bytes is 0; an assumed
+   value. */
 #define KVP_DECODE_GROWTH_BYTES 16
 
 #define KVP_DECODE_SIZES_MAX 4096	/* tensors of a step */
 
 /*
- * Blocks that may be there at once, of each kind: held tensors that grow, and
- * pieces of live memory.  What a run takes of this process's memory follows
- * from that: some 250 bytes a block on a card on paper.  More tensors than
- * that can be run where what is free, or the cap, has no room for so many.
+ * The most blocks of each kind that may exist at the same time: held tensors
+ * that grow, and blocks of live memory.  It limits what a run takes of this
+ * process's memory: about 250 bytes a block on the simulated card.  A run may
+ * have more tensors if free memory, or the cap, has no room for so many.
  */
 #define KVP_DECODE_BLOCKS_MAX (UINT64_C(1) << 20)
 
@@ -56,13 +56,13 @@ struct kvp_decode {
 	uint64_t growth_bytes;	/* of every tensor, with a token; 0:
 				   KVP_DECODE_GROWTH_BYTES * sizes */
 	uint64_t live_growth_bytes;	/* of live memory, in a step; 0: none */
-	uint64_t grain_bytes;	/* of tensors; 0, as 1: none */
+	uint64_t grain_bytes;	/* of tensors; 0 or 1: none */
 };
 
-/* What a step left behind, after kvp_alloc_cache_step(). */
+/* The state after a step and its kvp_alloc_cache_step(). */
 struct kvp_decode_row {
 	uint64_t step;		/* from 1 */
-	uint64_t free_bytes;	/* the backend's reading */
+	uint64_t free_bytes;	/* of the backend's device */
 	/* Its hits, misses and freed bytes are those of this step. */
 	struct kvp_alloc_cache_counters counters;
 };
@@ -70,31 +70,31 @@ struct kvp_decode_row {
 typedef void kvp_decode_row_fn(void *cookie, const struct kvp_decode_row *row);
 
 struct kvp_decode_result {
-	uint64_t steps;		/* ended */
+	uint64_t steps;		/* that ended */
 	bool exhausted;		/* out of memory in step steps + 1 */
-	uint32_t tensor;	/* asked for then, from 1; sizes + 1: what live
-				   memory grows by; 0: before step 1 */
-	uint64_t wanted_bytes;	/* 0 where it was not */
+	uint32_t tensor;	/* that had no memory, from 1; sizes + 1: the
+				   growth of live memory; 0: before step 1 */
+	uint64_t wanted_bytes;	/* of that tensor; 0 if not exhausted */
 	uint64_t free_bytes;	/* then, or at the end */
 	uint64_t held_most_bytes;	/* after any put or step */
 	uint64_t sizes_most;
 	uint64_t freed_bytes;	/* evicted in all */
-	uint64_t first_freed_step;	/* 0: nothing was */
+	uint64_t first_freed_step;	/* 0: nothing was evicted */
 	/* Then, or at the end; hits, misses and freed bytes as in a row, of
 	   the step that ran out of memory or the last. */
 	struct kvp_alloc_cache_counters counters;
 };
 
 /*
- * Run the workload.  The cache must have nothing handed out; afterwards it
- * has nothing handed out again.  "Then" and "at the end" are before that is
- * put back.  `row` may be NULL.  Running out of memory is an answer, not an
- * error: KVP_OK with result->exhausted.
+ * Run the workload.  The cache must have no block handed out, and has none
+ * afterwards.  "Then" and "at the end" above are before the last blocks are
+ * put back.  `row` may be NULL.  Running out of memory is no error: it returns
+ * KVP_OK with result->exhausted.
  * Errors: KVP_EINPUT for sizes the struct does not allow, a step_bytes below
  * `sizes`, or tensors of more than 2^53 - 1 bytes in all steps together;
- * KVP_ELIMIT where more than KVP_DECODE_BLOCKS_MAX tensors that grow, or
- * pieces of live memory, may be there at once; and those of the cache and of
- * reading free memory.  *result is of no use then.
+ * KVP_ELIMIT if more than KVP_DECODE_BLOCKS_MAX tensors that grow, or blocks
+ * of live memory, may exist at the same time; and those of the cache and of
+ * reading free memory.  *result is undefined then.
  */
 int kvp_decode_run(struct kvp_alloc_cache *c, struct kvp_backend *b,
 		   uint32_t device, const struct kvp_decode *decode,

@@ -3,7 +3,7 @@
  * so much is free, then the growing workload runs through the cache.
  *
  *   headroom          every leg
- *   headroom paper    the same legs on a card on paper, without a GPU
+ *   headroom paper    the same legs on a simulated card, without a GPU
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
  * alloc_cache [SEED [COUNT]]: random operations on the allocation cache on a
- * card on paper, against the plain model of cache_model.h.  After each one
+ * simulated card, against the plain model of cache_model.h.  After each one
  * the code, every counter, the very blocks that the card has given away and
  * what it has free must be the model's.
  *

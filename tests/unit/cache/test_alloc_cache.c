@@ -1,5 +1,5 @@
 /*
- * The allocation cache on a card on paper, where every byte can be counted.
+ * The allocation cache on a simulated card, where every byte can be counted.
  * Random operations against a model, and faults at every call, are in
  * tests/random/alloc_cache.c.
  */
@@ -570,7 +570,7 @@ START_TEST(blocks_that_are_not_handed_out_are_not_taken_back)
 
 	open_capped(800);
 	check_text(kvp_alloc_cache_put(cache, 0x1234, err), KVP_EBUSY,
-		   "put: the block at 0x1234 is none that was handed out");
+		   "put: no block is handed out at 0x1234");
 	address = get(10);
 	large = get(900);
 	put(address);
@@ -579,7 +579,7 @@ START_TEST(blocks_that_are_not_handed_out_are_not_taken_back)
 		   "put: the block at 0x100 is not handed out, it was put "
 		   "back already");
 	check_text(kvp_alloc_cache_put(cache, large, err), KVP_EBUSY,
-		   "put: the block at 0x200 is none that was handed out");
+		   "put: no block is handed out at 0x200");
 	check_held(10, 1);
 	check_count(freed_bytes, 900);
 	close_cache();

@@ -1,5 +1,5 @@
 /*
- * The card on paper: it counts bytes, and refuses what the other backends
+ * The simulated card: it counts bytes, and refuses what the other backends
  * refuse.
  */
 #include <stdlib.h>
@@ -189,7 +189,7 @@ START_TEST(there_is_one_device)
 	memset(&info, 0xa5, sizeof(info));
 	check_ok(b->device.device(b, 0, &info, NULL));
 	ck_assert_str_eq(info.label, "card");
-	ck_assert_str_eq(info.name, "a card on paper");
+	ck_assert_str_eq(info.name, "simulated card");
 	ck_assert_str_eq(info.uuid, "");
 	ck_assert_uint_eq(info.total_bytes, 10000);
 	ck_assert_uint_eq(info.granularity, 256);
@@ -283,8 +283,8 @@ START_TEST(addresses_end_where_64_bits_do)
 	check_free(UINT64_MAX);
 	check_text(b->pool.allocate(b, pool, UINT64_C(1) << 63, &address,
 				    err), KVP_EEXHAUSTED,
-		   "allocate: 9223372036854775808 bytes wanted, the address "
-		   "space ends 9223372036854775551 bytes on");
+		   "allocate: 9223372036854775808 bytes wanted, "
+		   "9223372036854775551 bytes of addresses are left");
 	allocate(pool, UINT64_C(1) << 62);
 }
 END_TEST
