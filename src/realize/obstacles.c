@@ -74,7 +74,7 @@ static uint64_t count_address_bytes(const struct kvp_realization *r)
 }
 
 /* Report the first range that ends too far, count the others. */
-static void check_end(struct kvp_error *told, uint64_t *others,
+static void check_end(struct kvp_error *report, uint64_t *others,
 		      const struct rank *k, const char *name,
 		      uint64_t address, uint64_t bytes, uint64_t granularity)
 {
@@ -82,10 +82,10 @@ static void check_end(struct kvp_error *told, uint64_t *others,
 
 	if (!address || bytes > KVP_ADDRESS_END || address <= last)
 		return;
-	if (told->code)
+	if (report->code)
 		++*others;
 	else
-		kvp_error_set(told, KVP_EREFUSED,
+		kvp_error_set(report, KVP_EREFUSED,
 			"rank %u: %s is recorded at %llu and ends at %llu, "
 			"addresses end at %llu (2^47 - 4096); record %llu at "
 			"most, or no address", k->rank, name, ull(address),
@@ -96,7 +96,7 @@ static void check_end(struct kvp_error *told, uint64_t *others,
 static void check_recorded(const struct kvp_realization *r,
 			   struct obstacles *o)
 {
-	struct kvp_error *told = &o->kind[OBSTACLE_RECORDED], one;
+	struct kvp_error *report = &o->kind[OBSTACLE_RECORDED], one;
 	char name[KVP_PLANE_NAME_MAX + 8];
 	uint64_t others = 0, address;
 	const struct rank *k;
@@ -110,17 +110,17 @@ static void check_recorded(const struct kvp_realization *r,
 				continue;
 			snprintf(name, sizeof(name), "plane %s",
 				 geometry_of(r)->planes[plane].name);
-			check_end(told, &others, k, name, address,
+			check_end(report, &others, k, name, address,
 				  required_plane_bytes(r, plane),
 				  geometry_of(r)->granularity);
 		}
-		check_end(told, &others, k, "the row arena",
+		check_end(report, &others, k, "the row arena",
 			  recorded_arena(r, k), k->arena_bytes,
 			  geometry_of(r)->granularity);
 	}
-	one = *told;
+	one = *report;
 	if (others)
-		kvp_error_set(told, one.code, "%s; %llu more end too far",
+		kvp_error_set(report, one.code, "%s; %llu more end too far",
 			      one.text, ull(others));
 }
 

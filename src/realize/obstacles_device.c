@@ -20,14 +20,14 @@ static unsigned long long ull(uint64_t value)
 }
 
 /* Append the list of the others to the first one. */
-static void add_others(struct kvp_error *told, struct text_list *others,
+static void add_others(struct kvp_error *report, struct text_list *others,
 		       const char *before)
 {
-	struct kvp_error first = *told;
+	struct kvp_error first = *report;
 
 	text_list_end(others);
 	if (*others->text)
-		kvp_error_set(told, first.code, "%s; %s: %s", first.text,
+		kvp_error_set(report, first.code, "%s; %s: %s", first.text,
 			      before, others->text);
 }
 
@@ -38,7 +38,7 @@ static void add_others(struct kvp_error *told, struct text_list *others,
 int check_granularity(struct kvp_realization *r, struct obstacles *o,
 		      struct kvp_error *err)
 {
-	struct kvp_error *told = &o->kind[OBSTACLE_GRANULARITY];
+	struct kvp_error *report = &o->kind[OBSTACLE_GRANULARITY];
 	uint64_t is = geometry_of(r)->granularity, most = is;
 	struct kvp_backend *b = backend_of(r);
 	struct kvp_device_info *d;
@@ -54,10 +54,10 @@ int check_granularity(struct kvp_realization *r, struct obstacles *o,
 						"reading the device", code,
 						err);
 		if (is % d->granularity == 0 ||
-		    (told->code && d->granularity <= most))
+		    (report->code && d->granularity <= most))
 			continue;
 		most = u64_max(most, d->granularity);
-		kvp_error_set(told, KVP_EREFUSED,
+		kvp_error_set(report, KVP_EREFUSED,
 			"rank %u: the plan's granularity is %llu bytes, %s "
 			"allocates in multiples of %llu; plan with granularity "
 			"%llu", r->ranks[i].rank, ull(is), d->label,
@@ -75,7 +75,7 @@ static const char *get_label(const struct kvp_realization *r, uint32_t rank)
 
 /* Find the readers of one owner whose devices cannot access its memory. */
 static int check_owner(struct kvp_realization *r, const struct rank *owner,
-		       struct kvp_error *told, struct text_list *others,
+		       struct kvp_error *report, struct text_list *others,
 		       struct kvp_error *err)
 {
 	struct kvp_backend *b = backend_of(r);
@@ -93,11 +93,11 @@ static int check_owner(struct kvp_realization *r, const struct rank *owner,
 						err);
 		if (can)
 			continue;
-		if (told->code)
+		if (report->code)
 			text_list_add(others, 1, "rank %u to rank %u",
 				      owner->readers[i], owner->rank);
 		else
-			kvp_error_set(told, KVP_EREFUSED,
+			kvp_error_set(report, KVP_EREFUSED,
 				"rank %u (%s) reads the KV of rank %u (%s), "
 				"but that device cannot access this one's "
 				"memory; choose devices that are peers, or a "
@@ -111,7 +111,7 @@ static int check_owner(struct kvp_realization *r, const struct rank *owner,
 int check_peers(struct kvp_realization *r, struct obstacles *o,
 		struct kvp_error *err)
 {
-	struct kvp_error *told = &o->kind[OBSTACLE_PEERS];
+	struct kvp_error *report = &o->kind[OBSTACLE_PEERS];
 	struct text_list others;
 	char text[OTHERS_MAX];
 	uint32_t i;
@@ -119,9 +119,9 @@ int check_peers(struct kvp_realization *r, struct obstacles *o,
 
 	text_list_begin(&others, text, sizeof(text), ", ");
 	for (i = 0; i < r->nranks && !code; i++)
-		code = check_owner(r, &r->ranks[i], told, &others, err);
+		code = check_owner(r, &r->ranks[i], report, &others, err);
 	if (!code)
-		add_others(told, &others, "without access as well");
+		add_others(report, &others, "without access as well");
 	return code;
 }
 
@@ -135,7 +135,7 @@ int check_peers(struct kvp_realization *r, struct obstacles *o,
 static void report_too_little(const struct kvp_realization *r,
 			      const struct rank *k, uint64_t need,
 			      uint64_t own, uint64_t have,
-			      struct kvp_error *told)
+			      struct kvp_error *report)
 {
 	char with[96] = "";
 
@@ -143,13 +143,13 @@ static void report_too_little(const struct kvp_realization *r,
 		snprintf(with, sizeof(with), " with the %llu that the driver "
 			 "keeps free", ull(own));
 	if (r->watch.base.lazy)
-		kvp_error_set(told, KVP_EREFUSED,
+		kvp_error_set(report, KVP_EREFUSED,
 			"a full check of %u rank%s writes %llu bytes, this "
 			"machine has %llu free, %llu too few; check quick, or "
 			"fewer ranks", r->nranks, r->nranks == 1 ? "" : "s",
 			ull(need), ull(have), ull(need - have));
 	else
-		kvp_error_set(told, KVP_EREFUSED,
+		kvp_error_set(report, KVP_EREFUSED,
 			"rank %u needs %llu bytes%s, %s has %llu free, %llu "
 			"too few; %s", k->rank, ull(need), with,
 			r->devices[k - r->ranks].label, ull(have),
@@ -165,7 +165,7 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 	bool lazy = b->lazy;
 	uint64_t own = lazy ? 0 : KVP_DRIVER_BYTES;
 	uint64_t need = required_bytes(r) * (lazy ? r->nranks : 1) + own;
-	struct kvp_error *told = &o->kind[OBSTACLE_MEMORY];
+	struct kvp_error *report = &o->kind[OBSTACLE_MEMORY];
 	struct text_list others;
 	char text[OTHERS_MAX];
 	uint64_t have = 0;
@@ -182,13 +182,13 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 			return add_rank_context(r, &r->ranks[i],
 						"reading free memory", code,
 						err);
-		if (need > have && !told->code)
+		if (need > have && !report->code)
 			report_too_little(r, &r->ranks[i], need, own, have,
-					  told);
+					  report);
 		else if (need > have && !lazy)
 			text_list_add(&others, 1, "rank %u has %llu",
 				      r->ranks[i].rank, ull(have));
 	}
-	add_others(told, &others, "too few as well");
+	add_others(report, &others, "too few as well");
 	return KVP_OK;
 }
