@@ -69,27 +69,27 @@ static int cuda_device(struct kvp_backend *b, uint32_t device,
 {
 	struct cuda *c = cuda_of(b);
 	struct kvp_device_info found = { .granularity = 0 };
-	int rc = cuda_check_device(c, device, err);
+	int code = cuda_check_device(c, device, err);
 	struct gpu *g;
 	size_t total;
 	CUuuid uuid;
 	int version;
 
 	assert(info);
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	g = gpu_of(c, device);
 	found.granularity = g->granularity;
-	rc = CALL(c, err, DeviceGetName, (found.name, sizeof(found.name),
-					  g->device));
-	if (!rc)
-		rc = CALL(c, err, DeviceGetUuid, (&uuid, g->device));
-	if (!rc)
-		rc = CALL(c, err, DeviceTotalMem, (&total, g->device));
-	if (!rc)
-		rc = CALL(c, err, DriverGetVersion, (&version));
-	if (rc)
-		return rc;
+	code = CALL(c, err, DeviceGetName, (found.name, sizeof(found.name),
+					    g->device));
+	if (!code)
+		code = CALL(c, err, DeviceGetUuid, (&uuid, g->device));
+	if (!code)
+		code = CALL(c, err, DeviceTotalMem, (&total, g->device));
+	if (!code)
+		code = CALL(c, err, DriverGetVersion, (&version));
+	if (code)
+		return code;
 	uuid_text(found.uuid, sizeof(found.uuid), &uuid);
 	snprintf(found.driver, sizeof(found.driver), "CUDA driver API %d.%d",
 		 version / 1000, version % 1000 / 10);
@@ -104,19 +104,19 @@ static int cuda_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 {
 	struct cuda *c = cuda_of(b);
 	int answer = 1;
-	int rc = cuda_check_device(c, device, err);
+	int code = cuda_check_device(c, device, err);
 
 	assert(can);
-	if (!rc)
-		rc = cuda_check_device(c, owner, err);
+	if (!code)
+		code = cuda_check_device(c, owner, err);
 	/* The driver says that a GPU is not its own peer. */
-	if (!rc && device != owner)
-		rc = CALL(c, err, DeviceCanAccessPeer,
-			  (&answer, gpu_of(c, device)->device,
-			   gpu_of(c, owner)->device));
-	if (!rc)
+	if (!code && device != owner)
+		code = CALL(c, err, DeviceCanAccessPeer,
+			    (&answer, gpu_of(c, device)->device,
+			     gpu_of(c, owner)->device));
+	if (!code)
 		*can = answer != 0;
-	return rc;
+	return code;
 }
 
 static int cuda_memory(struct kvp_backend *b, uint32_t device,
@@ -124,15 +124,15 @@ static int cuda_memory(struct kvp_backend *b, uint32_t device,
 {
 	struct cuda *c = cuda_of(b);
 	size_t available, total;
-	int rc;
+	int code;
 
 	assert(free_bytes);
-	rc = cuda_enter(c, device, err);
-	if (!rc)
-		rc = LAST(c, err, MemGetInfo, (&available, &total));
-	if (!rc)
+	code = cuda_enter(c, device, err);
+	if (!code)
+		code = LAST(c, err, MemGetInfo, (&available, &total));
+	if (!code)
 		*free_bytes = available;
-	return rc;
+	return code;
 }
 
 CUmemAllocationProp cuda_allocation(const struct gpu *g)
@@ -164,13 +164,13 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 	CUmemGenericAllocationHandle created;
 	CUmemAllocationProp prop;
 	struct gpu *g;
-	int rc = cuda_check_device(c, what->device, err);
+	int code = cuda_check_device(c, what->device, err);
 
 	assert(handle);
-	if (!rc)
-		rc = cuda_check_range(c, 0, what->bytes, err);
-	if (rc)
-		return rc;
+	if (!code)
+		code = cuda_check_range(c, 0, what->bytes, err);
+	if (code)
+		return code;
 	g = gpu_of(c, what->device);
 	/* The driver would create memory that RDMA cannot use. */
 	if (what->rdma && !g->rdma)
@@ -180,31 +180,31 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 	prop = cuda_allocation(g);
 	prop.requestedHandleTypes = handle_type(what->handle_type);
 	prop.allocFlags.gpuDirectRDMACapable = what->rdma;
-	rc = cuda_enter(c, what->device, err);
-	if (!rc)
-		rc = LAST(c, err, MemCreate,
-			  (&created, what->bytes, &prop, 0));
-	if (!rc)
+	code = cuda_enter(c, what->device, err);
+	if (!code)
+		code = LAST(c, err, MemCreate,
+			    (&created, what->bytes, &prop, 0));
+	if (!code)
 		*handle = created;
-	return rc;
+	return code;
 }
 
 static int cuda_release(struct kvp_backend *b, kvp_handle handle,
 			struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	int rc = cuda_enter(c, 0, err);
+	int code = cuda_enter(c, 0, err);
 
-	return rc ? rc : LAST(c, err, MemRelease, (handle));
+	return code ? code : LAST(c, err, MemRelease, (handle));
 }
 
 static int cuda_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		    kvp_handle handle, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	int rc = cuda_enter_range(c, address, bytes, err);
+	int code = cuda_enter_range(c, address, bytes, err);
 
-	return rc ? rc : LAST(c, err, MemMap, (address, bytes, 0, handle,
+	return code ? code : LAST(c, err, MemMap, (address, bytes, 0, handle,
 						   0));
 }
 
@@ -212,11 +212,11 @@ static int cuda_unmap(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		      struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	int rc;
+	int code;
 
 	cuda_wait_all(c);
-	rc = cuda_enter_range(c, address, bytes, err);
-	return rc ? rc : LAST(c, err, MemUnmap, (address, bytes));
+	code = cuda_enter_range(c, address, bytes, err);
+	return code ? code : LAST(c, err, MemUnmap, (address, bytes));
 }
 
 /* Write the grants to c->descs, in the driver's form. */
@@ -225,7 +225,7 @@ static int write_descs(struct cuda *c, const struct kvp_grant *grants,
 {
 	CUmemAccessDesc *d;
 	size_t i;
-	int rc;
+	int code;
 
 	if (count > c->descs_room) {
 		d = realloc(c->descs, count * sizeof(*d));
@@ -235,9 +235,9 @@ static int write_descs(struct cuda *c, const struct kvp_grant *grants,
 		c->descs_room = count;
 	}
 	for (i = 0; i < count; i++) {
-		rc = cuda_check_device(c, grants[i].device, err);
-		if (rc)
-			return rc;
+		code = cuda_check_device(c, grants[i].device, err);
+		if (code)
+			return code;
 		d = &c->descs[i];
 		*d = (CUmemAccessDesc){ .flags = (CUmemAccess_flags)
 						 grants[i].flags };
@@ -252,13 +252,13 @@ static int cuda_grant(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		      struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	int rc;
+	int code;
 
 	assert(grants || !count);
-	rc = write_descs(c, grants, count, err);
-	if (!rc)
-		rc = cuda_enter_range(c, address, bytes, err);
-	return rc ? rc : LAST(c, err, MemSetAccess, (address, bytes,
+	code = write_descs(c, grants, count, err);
+	if (!code)
+		code = cuda_enter_range(c, address, bytes, err);
+	return code ? code : LAST(c, err, MemSetAccess, (address, bytes,
 							 c->descs, count));
 }
 
@@ -269,17 +269,17 @@ static int cuda_granted(struct kvp_backend *b, uint64_t address,
 	struct cuda *c = cuda_of(b);
 	CUmemLocation where = { .type = CU_MEM_LOCATION_TYPE_DEVICE };
 	unsigned long long found = 0;
-	int rc = cuda_check_device(c, device, err);
+	int code = cuda_check_device(c, device, err);
 
 	assert(flags);
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	where.id = gpu_of(c, device)->device;
-	rc = cuda_enter(c, 0, err);
-	if (!rc)
-		rc = LAST(c, err, MemGetAccess, (&found, &where, address));
-	if (rc)
-		return rc;
+	code = cuda_enter(c, 0, err);
+	if (!code)
+		code = LAST(c, err, MemGetAccess, (&found, &where, address));
+	if (code)
+		return code;
 	if (found != KVP_NO_ACCESS && found != KVP_READ &&
 	    found != KVP_READWRITE)
 		return kvp_error_set(err, KVP_EDRIVER, "cuMemGetAccess: flags"

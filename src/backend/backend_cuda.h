@@ -90,14 +90,14 @@ static inline int cuda_enter_range(struct cuda *c, uint64_t address,
 	return code ? code : cuda_enter(c, 0, err);
 }
 
-static inline int cuda_leave(struct cuda *c, int rc)
+static inline int cuda_leave(struct cuda *c, int code)
 {
 	CUcontext own;
 
 	/* It may return an earlier error of asynchronous work; the next
 	   synchronize returns that error, too. */
 	(void)c->api.CtxPopCurrent(&own);
-	return rc;
+	return code;
 }
 
 /* backend_cuda_data.c, backend_cuda_match.c */

@@ -25,14 +25,14 @@ static int fill_bytes(struct cuda *c, CUstream stream, uint64_t address,
 		      uint64_t bytes, uint32_t pattern, struct kvp_error *err)
 {
 	uint64_t i;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
-	for (i = 0; !rc && i < bytes; i++)
-		rc = CALL(c, err, MemsetD8Async,
-			  (address + i, backend_pattern_byte(pattern,
-							     address + i),
-			   1, stream));
-	return rc;
+	for (i = 0; !code && i < bytes; i++)
+		code = CALL(c, err, MemsetD8Async,
+			    (address + i, backend_pattern_byte(pattern,
+							       address + i),
+			     1, stream));
+	return code;
 }
 
 int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
@@ -40,22 +40,22 @@ int cuda_fill(struct kvp_backend *b, uint32_t device, uint64_t address,
 {
 	struct cuda *c = cuda_of(b);
 	struct backend_split cut = backend_split(address, bytes);
-	int rc = cuda_enter(c, device, err);
+	int code = cuda_enter(c, device, err);
 	struct gpu *g;
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	g = gpu_of(c, device);
 	g->busy = true;
-	rc = fill_bytes(c, g->stream, address, cut.head, pattern, err);
-	if (!rc && cut.body)
-		rc = CALL(c, err, MemsetD32Async,
-			  (address + cut.head, pattern, cut.body / 4,
-			   g->stream));
-	if (!rc)
-		rc = fill_bytes(c, g->stream, address + cut.head + cut.body,
-				cut.tail, pattern, err);
-	return cuda_leave(c, rc);
+	code = fill_bytes(c, g->stream, address, cut.head, pattern, err);
+	if (!code && cut.body)
+		code = CALL(c, err, MemsetD32Async,
+			    (address + cut.head, pattern, cut.body / 4,
+			     g->stream));
+	if (!code)
+		code = fill_bytes(c, g->stream, address + cut.head + cut.body,
+				  cut.tail, pattern, err);
+	return cuda_leave(c, code);
 }
 
 /* Wait for all streams of the context, so that pool blocks are freed, too. */
@@ -63,13 +63,13 @@ int cuda_synchronize(struct kvp_backend *b, uint32_t device,
 		     struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	int rc = cuda_enter(c, device, err);
+	int code = cuda_enter(c, device, err);
 
-	if (!rc)
-		rc = LAST(c, err, CtxSynchronize, ());
-	if (!rc)
+	if (!code)
+		code = LAST(c, err, CtxSynchronize, ());
+	if (!code)
 		gpu_of(c, device)->busy = false;
-	return rc;
+	return code;
 }
 
 #endif

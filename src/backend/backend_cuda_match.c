@@ -74,22 +74,22 @@ static int match_on_host(struct cuda *c, CUstream stream, uint64_t address,
 	uint64_t asked = u64_min(bytes, BUFFER_BYTES);
 	uint64_t here, next, good;
 	unsigned which = 0;
-	int rc;
+	int code;
 
 	*same = 0;
 	if (!bytes)
 		return KVP_OK;
-	rc = CALL(c, err, MemcpyDtoHAsync,
-		  (c->buffers[0], address, asked, stream));
-	while (!rc && *same < bytes) {
-		rc = CALL(c, err, StreamSynchronize, (stream));
+	code = CALL(c, err, MemcpyDtoHAsync,
+		    (c->buffers[0], address, asked, stream));
+	while (!code && *same < bytes) {
+		code = CALL(c, err, StreamSynchronize, (stream));
 		here = asked - *same;
 		next = u64_min(bytes - asked, BUFFER_BYTES);
-		if (!rc && next)
-			rc = CALL(c, err, MemcpyDtoHAsync,
-				  (c->buffers[!which], address + asked, next,
-				   stream));
-		if (rc)
+		if (!code && next)
+			code = CALL(c, err, MemcpyDtoHAsync,
+				    (c->buffers[!which], address + asked, next,
+				     stream));
+		if (code)
 			break;
 		good = backend_pattern_compare(c->buffers[which],
 					       address + *same, here, pattern);
@@ -99,21 +99,21 @@ static int match_on_host(struct cuda *c, CUstream stream, uint64_t address,
 		asked += next;
 		which = !which;
 	}
-	return rc;
+	return code;
 }
 
 /* Allocate both buffers when first needed: a run without checks needs none. */
 static int make_buffers(struct cuda *c, struct kvp_error *err)
 {
 	size_t i;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
-	for (i = 0; !rc && i < 2; i++)
+	for (i = 0; !code && i < 2; i++)
 		if (!c->buffers[i])
-			rc = CALL(c, err, MemHostAlloc,
-				  (&c->buffers[i], BUFFER_BYTES,
-				   CU_MEMHOSTALLOC_PORTABLE));
-	return rc;
+			code = CALL(c, err, MemHostAlloc,
+				    (&c->buffers[i], BUFFER_BYTES,
+				     CU_MEMHOSTALLOC_PORTABLE));
+	return code;
 }
 
 /* Load the kernel, once; false: it cannot be loaded, the host compares. */
@@ -141,16 +141,16 @@ static int match_vectors(struct cuda *c, struct gpu *g, uint64_t address,
 	uint64_t result = (uint64_t)(uintptr_t)c->buffers[0];
 	void *arguments[] = { &address, &vectors, &pattern, &result };
 	uint64_t blocks = u64_min(u64_ceil_div(vectors, THREADS), BLOCKS);
-	int rc;
+	int code;
 
 	*found = UINT64_MAX;
-	rc = CALL(c, err, LaunchKernel,
-		  (g->match, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0,
-		   g->stream, arguments, NULL));
-	if (!rc)
-		rc = CALL(c, err, StreamSynchronize, (g->stream));
+	code = CALL(c, err, LaunchKernel,
+		    (g->match, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0,
+		     g->stream, arguments, NULL));
+	if (!code)
+		code = CALL(c, err, StreamSynchronize, (g->stream));
 	*first = *found;
-	return rc;
+	return code;
 }
 
 /*
@@ -164,23 +164,23 @@ static int match_on_gpu(struct cuda *c, struct gpu *g, uint64_t address,
 {
 	uint64_t head = VECTOR_BYTES - address % VECTOR_BYTES;
 	uint64_t vectors, first, good;
-	int rc;
+	int code;
 
-	rc = match_on_host(c, g->stream, address, head, pattern, same, err);
-	if (rc || *same < head)
-		return rc;
+	code = match_on_host(c, g->stream, address, head, pattern, same, err);
+	if (code || *same < head)
+		return code;
 	vectors = (bytes - head) / VECTOR_BYTES;
-	rc = match_vectors(c, g, address + head, vectors, pattern, &first,
-			   err);
-	if (rc)
-		return rc;
+	code = match_vectors(c, g, address + head, vectors, pattern, &first,
+			     err);
+	if (code)
+		return code;
 	/* The host compares the vector that differs, or the tail, by bytes. */
 	*same = head + u64_min(first, vectors) * VECTOR_BYTES;
-	rc = match_on_host(c, g->stream, address + *same,
-			   u64_min(VECTOR_BYTES, bytes - *same), pattern, &good,
-			   err);
+	code = match_on_host(c, g->stream, address + *same,
+			     u64_min(VECTOR_BYTES, bytes - *same), pattern,
+			     &good, err);
 	*same += good;
-	return rc;
+	return code;
 }
 
 int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
@@ -189,30 +189,30 @@ int cuda_match(struct kvp_backend *b, uint32_t device, uint64_t address,
 {
 	struct cuda *c = cuda_of(b);
 	uint64_t same = 0;
-	int rc = cuda_enter(c, device, err);
+	int code = cuda_enter(c, device, err);
 	struct gpu *g;
 
 	assert(same_bytes);
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	g = gpu_of(c, device);
 	g->busy = true;
-	rc = make_buffers(c, err);
-	if (!rc)
-		rc = bytes >= KERNEL_BYTES && load_kernel(c, g) ?
+	code = make_buffers(c, err);
+	if (!code)
+		code = bytes >= KERNEL_BYTES && load_kernel(c, g) ?
 			match_on_gpu(c, g, address, bytes, pattern, &same,
 				     err) :
 			match_on_host(c, g->stream, address, bytes, pattern,
 				      &same, err);
 	/* After a difference the next copy may still write to its buffer. */
-	if (rc || same < bytes)
+	if (code || same < bytes)
 		g->busy = CALL(c, NULL, StreamSynchronize, (g->stream)) != 0;
 	else
 		g->busy = false;
-	cuda_leave(c, rc);
-	if (!rc)
+	cuda_leave(c, code);
+	if (!code)
 		*same_bytes = same;
-	return rc;
+	return code;
 }
 
 #endif

@@ -53,20 +53,20 @@ static int open_stream(struct cuda *c, uint32_t device, struct kvp_error *err)
 	struct gpu *g = gpu_of(c, device);
 	CUmemAllocationProp prop = cuda_allocation(g);
 	size_t granularity = 0;
-	int rc = cuda_enter(c, device, err);
+	int code = cuda_enter(c, device, err);
 
-	if (rc)
-		return rc;
-	rc = CALL(c, err, MemGetAllocationGranularity,
-		  (&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-	if (!rc)
-		rc = CALL(c, err, StreamCreate, (&g->stream,
-						 CU_STREAM_NON_BLOCKING));
-	cuda_leave(c, rc);
+	if (code)
+		return code;
+	code = CALL(c, err, MemGetAllocationGranularity,
+		    (&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+	if (!code)
+		code = CALL(c, err, StreamCreate, (&g->stream,
+						   CU_STREAM_NON_BLOCKING));
+	cuda_leave(c, code);
 	g->granularity = granularity;
 	if (!c->granularity || granularity < c->granularity)
 		c->granularity = granularity;
-	return rc;
+	return code;
 }
 
 static int open_gpu(struct cuda *c, uint32_t device, uint32_t ordinal,
@@ -75,39 +75,39 @@ static int open_gpu(struct cuda *c, uint32_t device, uint32_t ordinal,
 	struct gpu *g = gpu_of(c, device);
 	int maps = 0;
 	int rdma = 0;
-	int rc = CALL(c, err, DeviceGet, (&g->device, (int)ordinal));
+	int code = CALL(c, err, DeviceGet, (&g->device, (int)ordinal));
 
-	if (!rc)
-		rc = CALL(c, err, DeviceGetAttribute, (&maps, MAPS,
-						       g->device));
-	if (!rc && !maps)
-		rc = kvp_error_set(err, KVP_EUNAVAILABLE, "GPU %" PRIu32
-				   " has no virtual memory management",
-				   ordinal);
+	if (!code)
+		code = CALL(c, err, DeviceGetAttribute, (&maps, MAPS,
+							 g->device));
+	if (!code && !maps)
+		code = kvp_error_set(err, KVP_EUNAVAILABLE, "GPU %" PRIu32
+				     " has no virtual memory management",
+				     ordinal);
 	/* Drivers before CUDA 11.3 do not know this attribute: no RDMA. */
-	if (!rc && !c->api.DeviceGetAttribute(&rdma, RDMA, g->device))
+	if (!code && !c->api.DeviceGetAttribute(&rdma, RDMA, g->device))
 		g->rdma = rdma != 0;
-	if (!rc)
-		rc = CALL(c, err, DevicePrimaryCtxRetain, (&g->context,
-							   g->device));
-	return rc ? rc : open_stream(c, device, err);
+	if (!code)
+		code = CALL(c, err, DevicePrimaryCtxRetain, (&g->context,
+							     g->device));
+	return code ? code : open_stream(c, device, err);
 }
 
 /* Count the GPUs.  A driver that does not start is KVP_EUNAVAILABLE. */
 static int count_gpus(struct cuda *c, uint32_t *count, struct kvp_error *err)
 {
 	int found = 0;
-	int rc = CALL(c, err, Init, (0));
+	int code = CALL(c, err, Init, (0));
 
-	if (rc)
+	if (code)
 		return kvp_error_recode(err, KVP_EUNAVAILABLE);
-	rc = CALL(c, err, DeviceGetCount, (&found));
-	if (!rc && found <= 0)
-		rc = kvp_error_set(err, KVP_EUNAVAILABLE, "cuDeviceGetCount:"
-				   " the CUDA driver shows no GPU");
-	if (!rc)
+	code = CALL(c, err, DeviceGetCount, (&found));
+	if (!code && found <= 0)
+		code = kvp_error_set(err, KVP_EUNAVAILABLE, "cuDeviceGetCount:"
+				     " the CUDA driver shows no GPU");
+	if (!code)
 		*count = (uint32_t)found;
-	return rc;
+	return code;
 }
 
 static int check_ordinals(const uint32_t *ordinals, size_t count,
@@ -135,30 +135,30 @@ static int open_all(struct cuda *c, const uint32_t *ordinals, size_t count,
 {
 	uint32_t found = 0;
 	uint32_t i;
-	int rc = cuda_api_load(&c->api, err);
+	int code = cuda_api_load(&c->api, err);
 
-	if (!rc)
-		rc = count_gpus(c, &found, err);
-	if (!rc)
-		rc = check_ordinals(ordinals, count, found, err);
-	if (rc)
-		return rc;
+	if (!code)
+		code = count_gpus(c, &found, err);
+	if (!code)
+		code = check_ordinals(ordinals, count, found, err);
+	if (code)
+		return code;
 	if (count)
 		found = (uint32_t)count;
 	c->gpus = calloc(found, sizeof(*c->gpus));
 	if (!c->gpus)
 		return kvp_error_nomem(err);
 	c->base.devices = found;
-	for (i = 0; !rc && i < found; i++)
-		rc = open_gpu(c, i, count ? ordinals[i] : i, err);
-	return rc;
+	for (i = 0; !code && i < found; i++)
+		code = open_gpu(c, i, count ? ordinals[i] : i, err);
+	return code;
 }
 
 int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		     size_t count, struct kvp_error *err)
 {
 	struct cuda *c;
-	int rc;
+	int code;
 
 	assert(b && (devices || !count));
 	*b = NULL;
@@ -167,12 +167,12 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		return kvp_error_nomem(err);
 	c->base = cuda_backend;
 	kvp_backend_complete(&c->base);
-	rc = open_all(c, devices, count, err);
-	if (rc)
+	code = open_all(c, devices, count, err);
+	if (code)
 		cuda_close(&c->base);
 	else
 		*b = &c->base;
-	return rc;
+	return code;
 }
 
 #else

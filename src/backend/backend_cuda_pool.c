@@ -19,10 +19,10 @@ static int check_supported(struct cuda *c, const struct gpu *g,
 			   struct kvp_error *err)
 {
 	int able = 0;
-	int rc = CALL(c, err, DeviceGetAttribute, (&able, POOLS, g->device));
+	int code = CALL(c, err, DeviceGetAttribute, (&able, POOLS, g->device));
 
-	if (rc || able)
-		return rc;
+	if (code || able)
+		return code;
 	return kvp_error_set(err, KVP_EDRIVER, "cuMemPoolCreate: GPU %d has no"
 			     " memory pools", (int)g->device);
 }
@@ -33,22 +33,22 @@ static int create_pool(struct cuda *c, struct pool *pool, struct kvp_error *err)
 	CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED };
 	CUmemoryPool made = NULL;
 	cuuint64_t kept_bytes = 0;
-	int rc = cuda_enter(c, pool->device, err);
+	int code = cuda_enter(c, pool->device, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 	props.location.id = gpu_of(c, pool->device)->device;
-	rc = CALL(c, err, MemPoolCreate, (&made, &props));
-	if (!rc) {
-		rc = CALL(c, err, MemPoolSetAttribute,
-			  (made, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-			   &kept_bytes));
-		if (rc)
+	code = CALL(c, err, MemPoolCreate, (&made, &props));
+	if (!code) {
+		code = CALL(c, err, MemPoolSetAttribute,
+			    (made, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+			     &kept_bytes));
+		if (code)
 			(void)c->api.MemPoolDestroy(made);
 	}
 	pool->system = made;
-	return cuda_leave(c, rc);
+	return cuda_leave(c, code);
 }
 
 int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
@@ -56,21 +56,21 @@ int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,
 {
 	struct cuda *c = cuda_of(b);
 	struct pool *made = NULL;
-	int rc;
+	int code;
 
 	assert(pool);
-	rc = cuda_check_device(c, device, err);
-	if (!rc)
-		rc = check_supported(c, gpu_of(c, device), err);
-	if (!rc)
-		rc = pool_new(&made, device, err);
-	if (!rc)
-		rc = create_pool(c, made, err);
-	if (rc)
+	code = cuda_check_device(c, device, err);
+	if (!code)
+		code = check_supported(c, gpu_of(c, device), err);
+	if (!code)
+		code = pool_new(&made, device, err);
+	if (!code)
+		code = create_pool(c, made, err);
+	if (code)
 		free(made);
 	else
 		*pool = pools_add(&c->pools, made);
-	return rc;
+	return code;
 }
 
 int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
@@ -78,22 +78,22 @@ int cuda_pool_destroy(struct kvp_backend *b, kvp_pool pool,
 {
 	struct cuda *c = cuda_of(b);
 	struct pool *gone = NULL;
-	int rc = pools_find_unused(&c->pools, "cuMemPoolDestroy", pool, &gone,
-				   err);
+	int code = pools_find_unused(&c->pools, "cuMemPoolDestroy", pool, &gone,
+				     err);
 
-	if (!rc)
-		rc = cuda_enter(c, gone->device, err);
-	if (rc)
-		return rc;
+	if (!code)
+		code = cuda_enter(c, gone->device, err);
+	if (code)
+		return code;
 	/* The last frees may still be running. */
-	rc = CALL(c, err, StreamSynchronize,
-		  (gpu_of(c, gone->device)->stream));
-	if (!rc)
-		rc = CALL(c, err, MemPoolDestroy, (gone->system));
-	cuda_leave(c, rc);
-	if (!rc)
+	code = CALL(c, err, StreamSynchronize,
+		    (gpu_of(c, gone->device)->stream));
+	if (!code)
+		code = CALL(c, err, MemPoolDestroy, (gone->system));
+	cuda_leave(c, code);
+	if (!code)
 		pools_drop(&c->pools, gone);
-	return rc;
+	return code;
 }
 
 int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
@@ -103,22 +103,22 @@ int cuda_allocate(struct kvp_backend *b, kvp_pool pool, uint64_t bytes,
 	struct pool_block *block = NULL;
 	const struct pool *from;
 	CUdeviceptr got = 0;
-	int rc;
+	int code;
 
 	assert(address);
-	rc = pools_prepare_block(&c->pools, "cuMemAllocFromPoolAsync", pool,
-				 bytes, &block, err);
-	if (rc)
-		return rc;
+	code = pools_prepare_block(&c->pools, "cuMemAllocFromPoolAsync", pool,
+				   bytes, &block, err);
+	if (code)
+		return code;
 	from = block->pool;
-	rc = cuda_enter(c, from->device, err);
-	if (!rc)
-		rc = LAST(c, err, MemAllocFromPoolAsync,
-			  (&got, bytes, from->system,
-			   gpu_of(c, from->device)->stream));
-	if (rc) {
+	code = cuda_enter(c, from->device, err);
+	if (!code)
+		code = LAST(c, err, MemAllocFromPoolAsync,
+			    (&got, bytes, from->system,
+			     gpu_of(c, from->device)->stream));
+	if (code) {
 		free(block);
-		return rc;
+		return code;
 	}
 	pools_add_block(&c->pools, block, got);
 	*address = got;
@@ -131,18 +131,18 @@ int cuda_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 	struct cuda *c = cuda_of(b);
 	struct pool_block *block = NULL;
 	uint32_t device;
-	int rc = pools_find_block(&c->pools, "cuMemFreeAsync", pool, address,
-				  &block, err);
+	int code = pools_find_block(&c->pools, "cuMemFreeAsync", pool, address,
+				    &block, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	device = block->pool->device;
-	rc = cuda_enter(c, device, err);
-	if (!rc)
-		rc = LAST(c, err, MemFreeAsync,
-			  (address, gpu_of(c, device)->stream));
-	if (rc)
-		return rc;
+	code = cuda_enter(c, device, err);
+	if (!code)
+		code = LAST(c, err, MemFreeAsync,
+			    (address, gpu_of(c, device)->stream));
+	if (code)
+		return code;
 	pools_remove_block(&c->pools, block);
 	free(block);
 	return KVP_OK;

@@ -57,22 +57,22 @@ static int reserve_range(struct cuda *c, uint64_t bytes, uint64_t wanted,
 			 uint64_t *got, struct kvp_error *err)
 {
 	CUdeviceptr address;
-	int rc = cuda_enter_range(c, wanted, bytes, err);
+	int code = cuda_enter_range(c, wanted, bytes, err);
 
-	if (!rc)
-		rc = LAST(c, err, MemAddressReserve,
-			  (&address, bytes, 0, wanted, 0));
-	if (!rc)
+	if (!code)
+		code = LAST(c, err, MemAddressReserve,
+			    (&address, bytes, 0, wanted, 0));
+	if (!code)
 		*got = address;
-	return rc;
+	return code;
 }
 
 static int free_range(struct cuda *c, uint64_t address, uint64_t bytes,
 		      struct kvp_error *err)
 {
-	int rc = cuda_enter_range(c, address, bytes, err);
+	int code = cuda_enter_range(c, address, bytes, err);
 
-	return rc ? rc : LAST(c, err, MemAddressFree, (address, bytes));
+	return code ? code : LAST(c, err, MemAddressFree, (address, bytes));
 }
 
 /* Reserve at the wanted address.  If the driver returns another one, that is
@@ -80,16 +80,16 @@ static int free_range(struct cuda *c, uint64_t address, uint64_t bytes,
 static int reserve_at(struct cuda *c, uint64_t bytes, uint64_t wanted,
 		      uint64_t *got, uint64_t *offered, struct kvp_error *err)
 {
-	int rc = reserve_range(c, bytes, wanted, got, err);
+	int code = reserve_range(c, bytes, wanted, got, err);
 
-	if (rc || *got == wanted)
-		return rc;
+	if (code || *got == wanted)
+		return code;
 	*offered = *got;
 	*got = 0;
-	rc = free_range(c, *offered, bytes, err);
-	return rc ? kvp_error_wrap(err, KVP_ESTUCK, "0x%" PRIx64 " is not "
-				   "free, and cannot give back 0x%" PRIx64,
-				   wanted, *offered) : KVP_OK;
+	code = free_range(c, *offered, bytes, err);
+	return code ? kvp_error_wrap(err, KVP_ESTUCK, "0x%" PRIx64 " is not "
+				     "free, and cannot give back 0x%" PRIx64,
+				     wanted, *offered) : KVP_OK;
 }
 
 static bool holds_range(const struct cuda_block *b, uint64_t address,
@@ -139,27 +139,27 @@ static int reserve_wanted(struct cuda *c, uint64_t bytes, uint64_t wanted,
 			  struct kvp_error *err)
 {
 	uint64_t block, start, got = 0, offered = 0;
-	int rc = make_room(c, err);
+	int code = make_room(c, err);
 
-	if (rc || reserve_in_block(c, wanted, bytes))
-		return rc;
-	rc = reserve_at(c, bytes, wanted, &got, &offered, err);
-	for (block = LARGEST_BLOCK; !rc && !got && block >= SMALLEST_BLOCK;
+	if (code || reserve_in_block(c, wanted, bytes))
+		return code;
+	code = reserve_at(c, bytes, wanted, &got, &offered, err);
+	for (block = LARGEST_BLOCK; !code && !got && block >= SMALLEST_BLOCK;
 	     block /= 16) {
 		if (block < bytes)
 			continue;
 		start = block_start(block, wanted, bytes);
-		rc = reserve_at(c, block, start, &got, &offered, err);
+		code = reserve_at(c, block, start, &got, &offered, err);
 		/* A smaller block may still fit. */
-		if (rc == KVP_EEXHAUSTED)
-			rc = KVP_OK;
-		if (rc || !got)
+		if (code == KVP_EEXHAUSTED)
+			code = KVP_OK;
+		if (code || !got)
 			continue;
 		c->blocks[c->nblocks++] = (struct cuda_block){ got, block };
 		add_part(c, got, wanted, bytes);
 	}
-	if (rc || got)
-		return rc;
+	if (code || got)
+		return code;
 	return kvp_error_set(err, KVP_EDRIVER, "cuMemAddressReserve: 0x%"
 			     PRIx64 " is not free, the driver offers 0x%"
 			     PRIx64, wanted, offered);
@@ -169,15 +169,15 @@ int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 		 uint64_t *address, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	int rc;
+	int code;
 
 	assert(address);
 	if (!wanted)
 		return reserve_range(c, bytes, 0, address, err);
-	rc = reserve_wanted(c, bytes, wanted, err);
-	if (!rc)
+	code = reserve_wanted(c, bytes, wanted, err);
+	if (!code)
 		*address = wanted;
-	return rc;
+	return code;
 }
 
 /* Remove a part; free its block if it was the last one. */
@@ -185,7 +185,7 @@ static int drop_part(struct cuda *c, size_t i, struct kvp_error *err)
 {
 	uint64_t block = c->parts[i].block;
 	size_t k;
-	int rc;
+	int code;
 
 	assert(i < c->nparts);
 	for (k = 0; k < c->nparts; k++)
@@ -194,9 +194,9 @@ static int drop_part(struct cuda *c, size_t i, struct kvp_error *err)
 	if (k == c->nparts) {
 		for (k = 0; c->blocks[k].address != block; k++)
 			assert(k + 1 < c->nblocks);
-		rc = free_range(c, block, c->blocks[k].bytes, err);
-		if (rc)
-			return rc;
+		code = free_range(c, block, c->blocks[k].bytes, err);
+		if (code)
+			return code;
 		c->blocks[k] = c->blocks[--c->nblocks];
 	}
 	c->parts[i] = c->parts[--c->nparts];

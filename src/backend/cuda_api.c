@@ -50,18 +50,18 @@ int cuda_api_load(struct cuda_api *api, struct kvp_error *err)
 	struct cuda_api found;
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	size_t i;
-	int rc = KVP_OK;
+	int code = KVP_OK;
 
 	if (!library)
 		return kvp_error_set(err, KVP_EUNAVAILABLE,
 				     "no CUDA driver: looked for " LIBRARY
 				     " (%s)", loader_text());
-	for (i = 0; !rc && i < sizeof(calls) / sizeof(*calls); i++)
-		rc = find_symbol(library, calls[i].symbol,
-				 (char *)&found + calls[i].offset, err);
-	if (rc) {
+	for (i = 0; !code && i < sizeof(calls) / sizeof(*calls); i++)
+		code = find_symbol(library, calls[i].symbol,
+				   (char *)&found + calls[i].offset, err);
+	if (code) {
 		dlclose(library);
-		return rc;
+		return code;
 	}
 	/* Never closed: the driver starts threads of its own. */
 	*api = found;

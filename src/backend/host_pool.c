@@ -85,14 +85,14 @@ int host_deallocate(struct kvp_backend *b, kvp_pool pool, uint64_t address,
 static bool unmap_block(struct host *h, const struct pool_block *block)
 {
 	void *at = (void *)(uintptr_t)block->address;
-	int rc = munmap(at, (size_t)block->bytes);
+	int failed = munmap(at, (size_t)block->bytes);
 
-	if (rc && errno == ENOMEM && h->spare) {
+	if (failed && errno == ENOMEM && h->spare) {
 		host_spare_free(h->spare);
-		rc = munmap(at, (size_t)block->bytes);
+		failed = munmap(at, (size_t)block->bytes);
 		h->spare = NULL;
 	}
-	return !rc;
+	return !failed;
 }
 
 /* Unmap a pool's pending blocks.  One that cannot be unmapped stays pending. */
@@ -143,14 +143,14 @@ int host_pools_free_pending(struct host *h, uint32_t device,
 {
 	struct pool *pool;
 	int code = KVP_OK;
-	int rc;
+	int each;
 
 	for (pool = h->pools.first; pool; pool = pool->next) {
 		if (pool->device != device)
 			continue;
-		rc = free_pending(h, "synchronize", pool, code ? NULL : err);
+		each = free_pending(h, "synchronize", pool, code ? NULL : err);
 		if (!code)
-			code = rc;
+			code = each;
 	}
 	return code;
 }
