@@ -11,7 +11,7 @@
  * it has no end or start to spare.  Let best[v] be the most that all
  * boundaries up to this one save if v is chosen here, and `none` the same if
  * nothing is chosen.  Dropping a choice loses at most 1, so best[v] is at most
- * none + 1; v is `top` if it is none + 1, and other nodes need not be chosen.
+ * none + 1; all that is kept of v is whether it is `top`: best[v] == none + 1.
  *
  * A forced chunk is the only one that starts at its node and the only one that
  * ends at its other node; a forced chain is a run of them.  Then, for a
@@ -21,10 +21,10 @@
  *    ends == starts;
  *  - if a forced chain joins a to b they cost 1 more or exclude each other;
  *    that is no better than choosing nothing for a, so it is left out;
- *  - so b gets the value of a top node if there is a top a without loss that
- *    is not in the forced chain that ends at b.  Every node has at most one
- *    forced chunk on each side, so chains are paths, and counting such nodes
- *    along the path finds out.
+ *  - so b can follow a choice worth none + 1 if there is a top a without loss
+ *    that is not in the forced chain that ends at b.  Every node has at most
+ *    one forced chunk on each side, so chains are paths, and the nodes without
+ *    loss are counted along the path.
  */
 #include "check/bound.h"
 

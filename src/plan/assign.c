@@ -12,10 +12,11 @@
  * segment on the left, and the last one, if it merges with the one on the
  * right.  They must not be in one chain if the segment holds other chunks.  So
  * chains use the low slots of a group, beginning with the first slot, and the
- * last slot is the highest of its group:
+ * last slot is the highest of its group.  In a segment, `ends` are the group's
+ * slots and `starts` the slots of the followers, both ascending:
  *
- *   fewer ends than starts   ends 0..e-1 take starts 0..e-1
- *   more ends than starts    the lowest ends stay alone
+ *   fewer ends than starts   ends 0..e-1 are bound to starts 0..e-1
+ *   more ends than starts    the lowest ends are bound to none
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  * Within a segment a junction saves min(ends, starts) chunks.  At the
  * boundary between two segments one junction may be chosen: a chunk that ends
  * there in the left segment merges with one that begins there in the right
- * segment, and both are lost to merges inside their segments.  A forced chain
- * is a run of chunks, each of them the only one of its segment that begins
- * and ends at its junctions.
+ * segment, and neither can merge at that junction inside its own segment.  In
+ * a forced chain every chunk is the only one of the segment that begins at its
+ * junction and the only one that ends at the next.
  *
  * The boundaries are passed once, and the state is the junction chosen at the
  * last one:

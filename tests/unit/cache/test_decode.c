@@ -465,7 +465,7 @@ START_TEST(live_memory_that_grows_may_be_what_there_is_no_room_for)
 	struct kvp_decode d = { .step_bytes = 1000, .sizes = 1, .steps = 200,
 				.live_bytes = 100, .live_growth_bytes = 50 };
 
-	/* Room for the tensor and 99 pieces. */
+	/* Room for the tensor and 99 blocks. */
 	open_capped(100 + 1000 + 99 * 50, 1000);
 	run(&d, NULL, NULL);
 	ck_assert(result.exhausted);
@@ -636,7 +636,7 @@ START_TEST(more_blocks_than_memory_can_keep_books_of_are_refused)
 }
 END_TEST
 
-START_TEST(more_pieces_of_live_memory_than_that_are_refused)
+START_TEST(more_blocks_of_live_memory_than_that_are_refused)
 {
 	const struct kvp_cap_override none = { .given = true };
 	struct kvp_decode d = { .step_bytes = 1, .sizes = 1,
@@ -739,7 +739,7 @@ Suite *decode_suite(void)
 		without_a_cap_sizes_that_never_come_back_are_all_retained);
 	tcase_add_test(tests,
 		more_blocks_than_memory_can_keep_books_of_are_refused);
-	tcase_add_test(tests, more_pieces_of_live_memory_than_that_are_refused);
+	tcase_add_test(tests, more_blocks_of_live_memory_than_that_are_refused);
 	tcase_add_test(tests,
 		preallocated_tensors_are_asked_for_once_at_their_last_size);
 	tcase_add_test(tests,
