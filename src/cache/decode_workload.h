@@ -42,7 +42,7 @@
  * The most blocks of each kind that may exist at the same time: held tensors
  * that grow, and blocks of live memory.  It limits what a run takes of this
  * process's memory: about 250 bytes a block on the simulated card.  A run may
- * have more tensors if free memory, or the cap, has no room for so many.
+ * have more tensors if free memory, or the cap, has no room for more than that.
  */
 #define KVP_DECODE_BLOCKS_MAX (UINT64_C(1) << 20)
 

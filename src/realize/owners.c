@@ -132,7 +132,7 @@ int kvp_owners_release_page(struct kvp_owners *owners, uint64_t page,
 	return KVP_OK;
 }
 
-/* The first conflicting page that is owned; false where none is. */
+/* The first conflicting page that is owned; false if none is. */
 static bool find_owned_page(const struct kvp_owners *owners, uint64_t row,
 			    uint64_t *page)
 {
