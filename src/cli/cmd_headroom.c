@@ -1,6 +1,6 @@
 /*
- * kvplan headroom: the cap an allocation cache may have beside the KV cache,
- * what set it, and what stays free.
+ * kvplan headroom: the cap of an allocation cache beside the KV cache, the
+ * term that set it, and the bytes that stay free.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -35,13 +35,13 @@ struct settings {
 	bool json;
 };
 
-/* What is known, and what follows from it. */
+/* What the report is made of. */
 struct headroom {
-	const uint64_t *free_bytes;	/* NULL: no reading */
+	const uint64_t *free_bytes;	/* NULL: not known */
 	struct kvp_cap cap;
 	struct gpu_reading *readings;
 	size_t nreadings;
-	size_t least;		/* of the readings */
+	size_t least;		/* index of the reading with the least free */
 };
 
 static int write_json(const struct headroom *h, char **text, size_t *len,
@@ -74,7 +74,7 @@ static int write_json(const struct headroom *h, char **text, size_t *len,
 	return json_tree_finish(&t, text, len, err);
 }
 
-static const char *why(enum kvp_cap_term term)
+static const char *describe_term(enum kvp_cap_term term)
 {
 	static const char *const words[] = {
 		[KVP_CAP_HALF] = "half of what is free",
@@ -106,7 +106,7 @@ static void write_text(struct strbuf *b, const struct headroom *h)
 		strbuf_printf(b, "cap        %s bytes: ", N(h->cap.bytes));
 	else
 		strbuf_str(b, "cap        none at all: ");
-	strbuf_printf(b, "%s\n", why(h->cap.term));
+	strbuf_printf(b, "%s\n", describe_term(h->cap.term));
 	if (!h->free_bytes)
 		return;
 	if (h->cap.bounded && h->cap.bytes < *h->free_bytes)
@@ -118,7 +118,7 @@ static void write_text(struct strbuf *b, const struct headroom *h)
 			   "left       nothing\n");
 }
 
-static int print(const struct headroom *h, bool json)
+static int print_headroom(const struct headroom *h, bool json)
 {
 	struct strbuf b = { 0 };
 	struct kvp_error err = { 0 };
@@ -137,7 +137,7 @@ static int print(const struct headroom *h, bool json)
 	return exit;
 }
 
-static int answer(const struct settings *s)
+static int plan_cap(const struct settings *s)
 {
 	struct kvp_cap_override override;
 	struct headroom h = { .free_bytes = NULL };
@@ -158,14 +158,14 @@ static int answer(const struct settings *s)
 	else if (s->given)
 		h.free_bytes = &s->free_bytes;
 	h.cap = kvp_cap_plan(h.free_bytes, &override);
-	exit = print(&h, s->json);
+	exit = print_headroom(&h, s->json);
 	if (!exit && h.free_bytes)
 		cap_warn(&h.cap, *h.free_bytes);
 	free(h.readings);
 	return exit;
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct settings *s = settings;
 
@@ -187,14 +187,14 @@ static int set(void *settings, int got, const char *value)
 	}
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_headroom(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .given = false };
 	int exit;
 
 	if (argc > 1 && !strcmp(argv[1], "simulate"))
 		return self->sub->run(self->sub, argc - 1, argv + 1);
-	exit = opt_read(self, argc, argv, set, &s);
+	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;
 	if (argc != optind)
@@ -204,7 +204,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (s.given && s.gpus)
 		return out_usage_error("--free and --gpus contradict; give "
 				       "one of them");
-	return answer(&s);
+	return plan_cap(&s);
 }
 
 const struct command cmd_headroom = {
@@ -219,6 +219,6 @@ const struct command cmd_headroom = {
 		"against such a cap.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_headroom,
 	.sub = &cmd_headroom_simulate,
 };

@@ -1,6 +1,6 @@
 /*
- * kvplan headroom simulate: a decode workload on a card on paper, to see
- * whether a cap saves it.
+ * kvplan headroom simulate: a decode workload on a simulated GPU, to see
+ * whether the process survives under a cap.
  */
 #include <getopt.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define STEPS_MAX 1000000
 #define TENSORS_MAX UINT64_C(20000000)
 
-/* As many rows that are a multiple of --every are readable at once. */
+/* Rows at multiples of --every if it is not given; more are hard to read. */
 #define ROWS 13
 
 enum { FREE, STEP_BYTES, SIZES, LIVE_BYTES, LIVE_GROWTH, STEPS, CAP, GROW,
@@ -51,7 +51,7 @@ struct arguments {
 	uint64_t sizes;
 };
 
-/* The options that are bytes. */
+/* Store an option that is a number of bytes. */
 static int set_bytes(struct arguments *a, int got, const char *value)
 {
 	struct simulate_settings *s = &a->settings;
@@ -90,14 +90,14 @@ static int set_cap(struct simulate_settings *s, const char *value)
 	if (s->cap == SIMULATE_STATED && opt_bytes("cap", value,
 						   &s->cap_bytes))
 		return KVP_EXIT_INPUT;
-	/* Elsewhere 0 means no cap at all. */
+	/* In the environment 0 means no cap; refuse it here. */
 	if (s->cap == SIMULATE_STATED && !s->cap_bytes)
 		return out_usage_error("--cap=%s: say unbounded for no cap, "
 				       "off for no cache", value);
 	return KVP_EXIT_YES;
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct arguments *a = settings;
 	struct simulate_settings *s = &a->settings;
@@ -129,7 +129,7 @@ static int set(void *settings, int got, const char *value)
 }
 
 /* The smallest of 1, 2, 5, 10, 20 ... that leaves no more than ROWS. */
-static uint64_t every_of(uint64_t steps)
+static uint64_t choose_every(uint64_t steps)
 {
 	static const uint64_t digits[] = { 1, 2, 5 };
 	uint64_t power = 1;
@@ -142,7 +142,7 @@ static uint64_t every_of(uint64_t steps)
 	return digits[i] * power;
 }
 
-/* The defaults of the workload. */
+/* Fill in the workload's defaults. */
 static void complete_workload(struct arguments *a)
 {
 	struct simulate_settings *s = &a->settings;
@@ -160,8 +160,8 @@ static void complete_workload(struct arguments *a)
 		d->growth_bytes = (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes;
 }
 
-/* What was not given, and what the given may not be together. */
-static int complete(struct arguments *a)
+/* Fill in defaults and refuse options that do not go together. */
+static int complete_arguments(struct arguments *a)
 {
 	struct simulate_settings *s = &a->settings;
 	struct kvp_cap_override o = { 0 };
@@ -182,7 +182,7 @@ static int complete(struct arguments *a)
 			out_number(s->decode.steps * s->decode.sizes).text,
 			out_number(TENSORS_MAX).text);
 	if (!s->every)
-		s->every = every_of(s->decode.steps);
+		s->every = choose_every(s->decode.steps);
 	if (s->cap != SIMULATE_POLICY)
 		return KVP_EXIT_YES;
 	exit = override_load(&o, NULL);
@@ -221,7 +221,7 @@ static int run_workload(struct simulation *s, struct kvp_backend *b,
 	return code ? code : freed;
 }
 
-static int simulate(const struct simulate_settings *settings)
+static int print_simulation(const struct simulate_settings *settings)
 {
 	struct simulation s = { .settings = settings };
 	struct kvp_decode_result result = { 0 };
@@ -245,19 +245,19 @@ static int simulate(const struct simulate_settings *settings)
 	return exit ? exit : result.exhausted ? KVP_EXIT_NO : KVP_EXIT_YES;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_simulate(const struct command *self, int argc, char **argv)
 {
 	struct arguments a = { .settings = { .decode = { .steps = 256 } } };
 	int exit;
 
-	exit = opt_read(self, argc, argv, set, &a);
+	exit = opt_read(self, argc, argv, set_option, &a);
 	if (exit != OPT_END)
 		return exit;
 	if (argc != optind)
 		return out_usage_error("simulate takes no file, %d given; see "
 			"kvplan headroom simulate --help", argc - optind);
-	exit = complete(&a);
-	return exit ? exit : simulate(&a.settings);
+	exit = complete_arguments(&a);
+	return exit ? exit : print_simulation(&a.settings);
 }
 
 const struct command cmd_headroom_simulate = {
@@ -280,5 +280,5 @@ const struct command cmd_headroom_simulate = {
 		"place of the policy's cap; 0 is none.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_simulate,
 };

@@ -1,6 +1,6 @@
 /*
- * kvplan import: a model's config.json in, a geometry out, and how every
- * number of it came about.
+ * kvplan import: reads a model's config.json, writes a geometry and how each
+ * of its numbers was derived.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -62,14 +62,15 @@ struct settings {
 	const char *input;
 };
 
-static int bad_stage(const char *value)
+static int refuse_stage(const char *value)
 {
 	return out_usage_error("--stage=%s: must be I/N, such as 1/4, or I "
 		"and the layers of every stage, such as 1/16,16,15", value);
 }
 
-/* One number of digits alone; *p moves past it.  Saturates. */
-static bool digits(const char **p, uint64_t *number)
+/* Parse digits and move *p past them.  Saturates above KVP_IMPORT_LAYERS_MAX;
+   false if there is no digit. */
+static bool parse_digits(const char **p, uint64_t *number)
 {
 	const char *start = *p;
 
@@ -87,21 +88,21 @@ static int set_stage(struct settings *s, const char *value)
 	uint64_t most;
 	size_t count = 0;
 
-	if (!digits(&p, &o->stage) || *p++ != '/')
-		return bad_stage(value);
+	if (!parse_digits(&p, &o->stage) || *p++ != '/')
+		return refuse_stage(value);
 	most = o->stage;
 	do {
 		if (count == KVP_IMPORT_STAGES_MAX)
 			return out_usage_error("--stage: lists more than %d "
 				"stages", KVP_IMPORT_STAGES_MAX);
-		if (!digits(&p, &s->stage_layers[count]))
-			return bad_stage(value);
+		if (!parse_digits(&p, &s->stage_layers[count]))
+			return refuse_stage(value);
 		if (s->stage_layers[count] > most)
 			most = s->stage_layers[count];
 		count++;
 	} while (*p++ == ',');
 	if (p[-1])
-		return bad_stage(value);
+		return refuse_stage(value);
 	if (most > KVP_IMPORT_LAYERS_MAX)
 		return out_usage_error("--stage=%s: must have numbers of at "
 			"most %llu, the most layers a model has", value,
@@ -118,7 +119,7 @@ static int set_mtp(struct settings *s, const char *value)
 				  &s->options.mtp_layers) : KVP_EXIT_YES;
 }
 
-/* The options that are a number. */
+/* Store an option that is a number. */
 static int set_number(struct settings *s, int got, const char *value)
 {
 	struct kvp_import_options *o = &s->options;
@@ -141,7 +142,7 @@ static int set_number(struct settings *s, int got, const char *value)
 			  row[got].number);
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct settings *s = settings;
 	struct kvp_import_options *o = &s->options;
@@ -198,7 +199,8 @@ static int list_families(void)
 	return exit;
 }
 
-static int emit(const struct settings *s, const char *text, size_t len)
+static int write_geometry(const struct settings *s, const char *text,
+			  size_t len)
 {
 	struct kvp_error err;
 	int code;
@@ -209,7 +211,7 @@ static int emit(const struct settings *s, const char *text, size_t len)
 	return code ? out_error(&err) : KVP_EXIT_YES;
 }
 
-static int import(const struct settings *s)
+static int import_config(const struct settings *s)
 {
 	struct kvp_error err = { 0 };
 	char *config = NULL, *geometry = NULL, *derivation = NULL;
@@ -222,7 +224,7 @@ static int import(const struct settings *s)
 				  &derivation_len, kvp_file_label(s->input),
 				  config, len, &s->options, &err);
 	if (!code)
-		exit = emit(s, geometry, geometry_len);
+		exit = write_geometry(s, geometry, geometry_len);
 	if (!exit && derivation && !s->quiet)
 		fputs(derivation, stderr);
 	if (code)
@@ -243,13 +245,13 @@ static int check_files(const struct settings *s)
 	return files_check(files, sizeof(files) / sizeof(*files), false);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_import(const struct command *self, int argc, char **argv)
 {
-	static struct settings s;	/* KVP_IMPORT_STAGES_MAX is much for a stack */
+	static struct settings s;	/* too large for the stack */
 	int exit;
 
 	kvp_import_options_init(&s.options);
-	exit = opt_read(self, argc, argv, set, &s);
+	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;
 	if (s.list && argc == optind)
@@ -261,7 +263,7 @@ static int run(const struct command *self, int argc, char **argv)
 			argc - optind, self->usage);
 	s.input = argv[optind];
 	exit = check_files(&s);
-	return exit ? exit : import(&s);
+	return exit ? exit : import_config(&s);
 }
 
 const struct command cmd_import = {
@@ -274,5 +276,5 @@ const struct command cmd_import = {
 		"and snapshot rows it is one for kvplan size.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_import,
 };

@@ -1,5 +1,5 @@
 /*
- * kvplan plan: a geometry in, a chunk map out.
+ * kvplan plan: reads a geometry, writes a plan.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ struct settings {
 	const char *input;
 };
 
-static int read_plan_make(struct kvp_plan *plan, const struct settings *s,
-			  struct kvp_error *err)
+static int make_plan(struct kvp_plan *plan, const struct settings *s,
+		     struct kvp_error *err)
 {
 	struct kvp_geometry g = { 0 };
 	int code = geometry_load(&g, s->input, err);
@@ -51,7 +51,7 @@ static int read_plan_make(struct kvp_plan *plan, const struct settings *s,
 				     kvp_file_label(s->input)) : KVP_OK;
 }
 
-static int emit(const struct kvp_plan *plan, const struct settings *s)
+static int write_plan(const struct kvp_plan *plan, const struct settings *s)
 {
 	struct kvp_error err;
 	char *text = NULL;
@@ -76,12 +76,12 @@ static int plan_one(struct settings *s)
 
 	code = limits_load(&s->limits, s->limits_path, &err);
 	if (!code)
-		code = read_plan_make(&plan, s, &err);
+		code = make_plan(&plan, s, &err);
 	if (code) {
 		kvp_limits_release(&s->limits);
 		return out_error(&err);
 	}
-	exit = emit(&plan, s);
+	exit = write_plan(&plan, s);
 	if (!exit && !s->quiet)
 		code = summary_print(&plan, &err);
 	if (!exit && !s->quiet && s->limits_path)
@@ -96,7 +96,7 @@ static int plan_one(struct settings *s)
 	return code ? out_error(&err) : exit;
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct settings *s = settings;
 
@@ -131,10 +131,10 @@ static int check_files(const struct settings *s)
 	return files_check(files, sizeof(files) / sizeof(*files), false);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_plan(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .merge = KVP_MERGE_ROW };
-	int exit = opt_read(self, argc, argv, set, &s);
+	int exit = opt_read(self, argc, argv, set_option, &s);
 
 	if (exit != OPT_END)
 		return exit;
@@ -156,5 +156,5 @@ const struct command cmd_plan = {
 		"is written all the same, with a warning.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_plan,
 };

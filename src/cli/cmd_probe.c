@@ -1,6 +1,6 @@
 /*
- * kvplan probe: what this node can really do, for people or as a file that
- * plans are judged by.
+ * kvplan probe: measures what this node can do, as a table or as a limits
+ * file that plans are checked against.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -40,13 +40,13 @@ struct settings {
 	struct kvp_probe_options options;
 };
 
-/* A line that grows on a terminal. */
+/* The progress line on a terminal. */
 struct counting {
 	bool terminal;
 	bool shown;
 };
 
-static void counting(void *cookie, uint64_t entries)
+static void show_count(void *cookie, uint64_t entries)
 {
 	struct counting *c = cookie;
 
@@ -60,7 +60,7 @@ static void counting(void *cookie, uint64_t entries)
 	c->shown = true;
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct settings *s = settings;
 
@@ -85,9 +85,10 @@ static int set(void *settings, int got, const char *value)
 	}
 }
 
-/* The file first: once it is there, the rest is for people. */
-static int answer(const struct settings *s, const struct kvp_limits *limits,
-		  struct kvp_file_out *file)
+/* Write the file first, so that a failed print does not lose it. */
+static int write_limits(const struct settings *s,
+			const struct kvp_limits *limits,
+			struct kvp_file_out *file)
 {
 	struct kvp_error err = { 0 };
 	char *text = NULL;
@@ -105,7 +106,7 @@ static int answer(const struct settings *s, const struct kvp_limits *limits,
 	return code ? out_error(&err) : exit;
 }
 
-static int probe(struct settings *s)
+static int probe_node(struct settings *s)
 {
 	struct counting c = { .terminal = isatty(STDERR_FILENO) };
 	struct kvp_file_out file = { .target = NULL };
@@ -119,25 +120,25 @@ static int probe(struct settings *s)
 		interrupt_catch();
 		file.interrupt = &interrupt_signal;
 		s->options.interrupt = &interrupt_signal;
-		s->options.counting = counting;
+		s->options.counting = show_count;
 		s->options.cookie = &c;
 		code = kvp_probe_run(&limits, s->ngpus ? s->gpu : NULL,
 				     s->ngpus, &s->options, &err);
 		if (c.shown)
 			fprintf(stderr, "\r\033[K");
 	}
-	exit = code ? out_error(&err) : answer(s, &limits, &file);
+	exit = code ? out_error(&err) : write_limits(s, &limits, &file);
 	kvp_file_abandon(&file);
 	kvp_limits_release(&limits);
 	return exit;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_probe(const struct command *self, int argc, char **argv)
 {
 	struct settings s = { .gpus = false };
 	int exit;
 
-	exit = opt_read(self, argc, argv, set, &s);
+	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;
 	if (argc != optind)
@@ -152,7 +153,7 @@ static int run(const struct command *self, int argc, char **argv)
 	s.json = s.json || (s.output && !strcmp(s.output, "-"));
 	exit = files_check(&(struct run_file){ .path = s.output,
 			   .option = "-o ", .output = true }, 1, true);
-	return exit ? exit : probe(&s);
+	return exit ? exit : probe_node(&s);
 }
 
 const struct command cmd_probe = {
@@ -164,5 +165,5 @@ const struct command cmd_probe = {
 		"by its file with --limits.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_probe,
 };

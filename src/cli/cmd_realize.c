@@ -1,7 +1,7 @@
 /*
- * kvplan realize: a plan in, mappings on this machine's memory or GPUs, and
- * everything given back at the end.  A rehearsal of the node: engines call
- * the library in their own process.
+ * kvplan realize: maps a plan on this machine's memory or GPUs and gives
+ * everything back at the end.  It shows whether a node can hold the plan;
+ * engines call the library in their own process.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -70,8 +70,8 @@ static int read_addresses(struct kvp_addresses **addresses, const char *path,
 	return code;
 }
 
-/* Findings go to standard error: the answer here is the realization. */
-static bool verdict_is_good(const struct kvp_verdict *verdict)
+/* Print findings to standard error.  True if the plan is verified. */
+static bool print_findings(const struct kvp_verdict *verdict)
 {
 	const struct kvp_finding *f;
 	char text[512];
@@ -86,9 +86,9 @@ static bool verdict_is_good(const struct kvp_verdict *verdict)
 	return kvp_verdict_ok(verdict);
 }
 
-/* The plan is not realized; could --warn change that? */
-static void tell_unverified(const struct kvp_verdict *verdict,
-			    const char *path)
+/* Say that the plan is not realized, and which --warn options allow it. */
+static void refuse_unverified(const struct kvp_verdict *verdict,
+			      const char *path)
 {
 	const struct kvp_finding *f = NULL;
 	char options[128] = "";
@@ -153,8 +153,8 @@ static int set_check(struct realize_settings *s, const char *value)
 	return KVP_EXIT_YES;
 }
 
-/* "entry-limit, bound, headroom": the rules that --warn may name. */
-static void list_advisory(char *text, size_t size)
+/* List the rules that --warn may name: "entry-limit, bound, headroom". */
+static void list_advisory_rules(char *text, size_t size)
 {
 	size_t used = 0;
 	unsigned i;
@@ -174,7 +174,7 @@ static int set_warn(struct realize_settings *s, const char *value)
 	if (kvp_rule_find(value, &rule))
 		return out_usage_error("--warn=%s: no such rule; kvplan verify "
 				       "--list-rules names them", value);
-	list_advisory(names, sizeof(names));
+	list_advisory_rules(names, sizeof(names));
 	if (!kvp_rule_is_advisory(rule))
 		return out_usage_error("--warn=%s: a plan that breaks this "
 			"rule has wrong mappings or false numbers and is never "
@@ -186,7 +186,7 @@ static int set_warn(struct realize_settings *s, const char *value)
 	return KVP_EXIT_YES;
 }
 
-/* Standard output carries the answer, so these need files. */
+/* Standard output is for the report, so these options need a file. */
 static int set_file(const char **file, const char *option, const char *value)
 {
 	if (!strcmp(value, "-"))
@@ -196,7 +196,7 @@ static int set_file(const char **file, const char *option, const char *value)
 	return KVP_EXIT_YES;
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct realize_settings *s = settings;
 
@@ -233,9 +233,10 @@ static int set(void *settings, int got, const char *value)
 	}
 }
 
-/* Realized: say so, hold if asked, give back. */
-static int answer(struct kvp_realization *r, const struct kvp_plan *plan,
-		  struct realize_settings *s)
+/* Print the report, wait if --hold is given, give everything back. */
+static int report_and_release(struct kvp_realization *r,
+			      const struct kvp_plan *plan,
+			      struct realize_settings *s)
 {
 	struct kvp_error err = { 0 };
 	int exit = realize_report(r, plan, s), code;
@@ -272,14 +273,14 @@ static int realize_plan(const struct kvp_plan *plan,
 				   &err);
 	}
 	exit = code ? realize_error(plan, s, progress.entries_held, &err) :
-		      answer(r, plan, s);
+		      report_and_release(r, plan, s);
 	exit = progress_end(&progress, exit);
 	kvp_backend_close(backend);
 	return exit;
 }
 
-static bool has_ranks(const struct kvp_plan *plan,
-		      const struct realize_settings *s)
+static bool check_ranks(const struct kvp_plan *plan,
+			const struct realize_settings *s)
 {
 	uint64_t ranks = plan->geometry.ranks;
 	uint32_t first = s->options.first_rank;
@@ -313,7 +314,7 @@ static int check_files(const struct realize_settings *s, const char *plan)
 	return files_check(files, sizeof(files) / sizeof(*files), true);
 }
 
-static int realize_one(struct realize_settings *s, const char *path)
+static int realize_file(struct realize_settings *s, const char *path)
 {
 	struct kvp_addresses *addresses = NULL;
 	struct kvp_verdict *verdict = NULL;
@@ -332,10 +333,10 @@ static int realize_one(struct realize_settings *s, const char *path)
 		code = kvp_verify(&plan, &s->rules, &verdict, &err);
 	if (code) {
 		exit = out_error(&err);
-	} else if (!verdict_is_good(verdict)) {
-		tell_unverified(verdict, path);
+	} else if (!print_findings(verdict)) {
+		refuse_unverified(verdict, path);
 		exit = KVP_EXIT_NO;
-	} else if (!has_ranks(&plan, s)) {
+	} else if (!check_ranks(&plan, s)) {
 		exit = KVP_EXIT_INPUT;
 	} else {
 		exit = realize_plan(&plan, verdict, s);
@@ -347,15 +348,15 @@ static int realize_one(struct realize_settings *s, const char *path)
 	return exit;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_realize(const struct command *self, int argc, char **argv)
 {
 	struct realize_settings s = { 0 };
 	int exit;
 
 	kvp_verify_options_init(&s.rules);
-	/* The rule counts the whole node, preflight the ranks asked for. */
+	/* The rule counts all ranks of a node, preflight only --ranks. */
 	s.rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
-	exit = opt_read(self, argc, argv, set, &s);
+	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;
 	if (s.host && s.gpus)
@@ -372,7 +373,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (check_files(&s, argv[optind]) ||
 	    override_load(&s.options.cap, NULL))
 		return KVP_EXIT_INPUT;
-	return realize_one(&s, argv[optind]);
+	return realize_file(&s, argv[optind]);
 }
 
 const struct command cmd_realize = {
@@ -390,5 +391,5 @@ const struct command cmd_realize = {
 		"their own process.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_realize,
 };

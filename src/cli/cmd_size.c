@@ -1,6 +1,6 @@
 /*
- * kvplan size: from a geometry that leaves pages and snapshot rows open to
- * one with the most of both that fit the memory there is.
+ * kvplan size: finds the most pages and snapshot rows that fit the free
+ * memory, and writes the geometry with both.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -43,10 +43,10 @@ static const struct opt opts[OPTS] = {
 	[HELP] = OPT_HELP,
 };
 
-/* Times a granularity of 2^20 bytes and more it can still be stated. */
+/* Times a granularity of up to 2^20 bytes it is within 2^53 - 1. */
 #define TILE_GRANULES_MAX (UINT64_C(1) << 32)
 
-/* "A,B,...": more values than ranks can be are too many in any case. */
+/* Parse "A,B,...", one value for each rank. */
 static int set_free(struct size_memory *m, const char *value)
 {
 	struct kvp_error err = { 0 };
@@ -115,7 +115,7 @@ static int set_cap(struct size_settings *s, const char *value)
 	return exit;
 }
 
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct size_settings *s = settings;
 
@@ -165,8 +165,8 @@ static int check_files(const struct size_settings *s)
 	return files_check(files, sizeof(files) / sizeof(*files), true);
 }
 
-/* Options that contradict or lack another one. */
-static int check(const struct size_settings *s)
+/* Refuse options that contradict or need another one. */
+static int check_options(const struct size_settings *s)
 {
 	bool known = s->memory.count || s->gpus;
 
@@ -200,12 +200,12 @@ static int check(const struct size_settings *s)
 	return check_files(s);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_size(const struct command *self, int argc, char **argv)
 {
 	struct size_settings s = { .snapshots = KVP_UNSTATED };
 	int exit;
 
-	exit = opt_read(self, argc, argv, set, &s);
+	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;
 	if (argc - optind != 1)
@@ -213,7 +213,7 @@ static int run(const struct command *self, int argc, char **argv)
 			"the values of --gpus and --reserve-cache are joined "
 			"by =; see kvplan size --help", argc - optind);
 	s.input = argv[optind];
-	exit = check(&s);
+	exit = check_options(&s);
 	return exit ? exit : size_run(&s);
 }
 
@@ -233,5 +233,5 @@ const struct command cmd_size = {
 		"is written, ready for kvplan plan.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_size,
 };

@@ -1,5 +1,5 @@
 /*
- * kvplan verify: plans in, a verdict out.
+ * kvplan verify: checks plans and prints findings and verdicts.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "cli/verify.h"
 
 enum {
-	FORMAT, JSON, GEOMETRY, LIMITS, MERGE, WARN, ERROR, LIST_RULES, HELP, OPTS
+	FORMAT, JSON, GEOMETRY, LIMITS, MERGE, WARN, ERROR, LIST_RULES, HELP,
+	OPTS
 };
 
 static const struct opt opts[OPTS] = {
@@ -24,13 +25,14 @@ static const struct opt opts[OPTS] = {
 		    "plan a geometry in mode none, row (default) or span" },
 	[WARN] = { 0, "warn", "RULE", false, "findings of RULE are warnings" },
 	[ERROR] = { 0, "error", "RULE", false, "findings of RULE are errors" },
-	[LIST_RULES] = { 0, "list-rules", NULL, false, "print the rules and stop" },
+	[LIST_RULES] = { 0, "list-rules", NULL, false,
+			 "print the rules and stop" },
 	[HELP] = OPT_HELP,
 };
 
-/* The plan of a text; a geometry is planned first. */
-static int get_plan(struct kvp_plan *plan, const char *path,
-		    enum kvp_merge merge, struct kvp_error *err)
+/* Read a plan from a file; if the file has a geometry, plan it. */
+static int read_or_make_plan(struct kvp_plan *plan, const char *path,
+			     enum kvp_merge merge, struct kvp_error *err)
 {
 	const char *label = kvp_file_label(path);
 	struct kvp_geometry g = { 0 };
@@ -56,37 +58,40 @@ static int get_plan(struct kvp_plan *plan, const char *path,
 	return code;
 }
 
-static int judge(struct judgement *j, const struct verify_settings *s,
-		 struct kvp_error *err)
+static int verify_operand(struct operand *o, const struct verify_settings *s,
+			  struct kvp_error *err)
 {
-	int code = get_plan(&j->plan, j->path, s->merge, err);
+	int code = read_or_make_plan(&o->plan, o->path, s->merge, err);
 
 	if (code)
 		return code;
 	if (s->rules.limits)
-		code = kvp_limits_check(s->rules.limits, &j->plan.geometry,
+		code = kvp_limits_check(s->rules.limits, &o->plan.geometry,
 					err);
 	if (code)
 		return kvp_error_wrap(err, code, "%s",
-				      kvp_file_label(j->path));
-	code = kvp_verify(&j->plan, &s->rules, &j->verdict, err);
+				      kvp_file_label(o->path));
+	code = kvp_verify(&o->plan, &s->rules, &o->verdict, err);
 	if (code)
 		return kvp_error_wrap(err, code, "%s",
-				      kvp_file_label(j->path));
-	j->ok = kvp_verdict_ok(j->verdict);
+				      kvp_file_label(o->path));
+	o->ok = kvp_verdict_ok(o->verdict);
 	if (s->geometry_path &&
-	    kvp_geometry_compare(&j->plan.geometry, &s->geometry, NULL, NULL))
-		j->ok = false;
+	    kvp_geometry_compare(&o->plan.geometry, &s->geometry, NULL, NULL))
+		o->ok = false;
 	return KVP_OK;
 }
 
-/* The exit code that says most: the environment, the input, the answer. */
-static int worse(int a, int b)
+/* Of two exit statuses the higher: environment, input, no, yes. */
+static int worse_status(int a, int b)
 {
 	return a > b ? a : b;
 }
 
-/* JSON is the answer whatever it says; a text that is none is talk. */
+/*
+ * JSON always goes to standard output.  Text goes to standard error if an
+ * operand could not be checked.
+ */
 static int print_report(struct report *report, int exit)
 {
 	struct kvp_error err = { 0 };
@@ -97,18 +102,18 @@ static int print_report(struct report *report, int exit)
 	report_end(report, exit == KVP_EXIT_YES);
 	code = strbuf_detach(&report->out.text, &text, &len, &err);
 	if (code)
-		exit = worse(exit, out_error(&err));
+		exit = worse_status(exit, out_error(&err));
 	else if (exit <= KVP_EXIT_NO || report->settings->json)
-		exit = worse(exit, out_text(text, len));
+		exit = worse_status(exit, out_text(text, len));
 	else
 		fwrite(text, 1, len, stderr);
 	free(text);
 	return exit;
 }
 
-/* What all operands are judged by cannot be read. */
-static int verify_none(const struct verify_settings *s, int count,
-		       char **paths, const struct kvp_error *err)
+/* The file of --limits or --geometry cannot be read: no operand is checked. */
+static int report_unreadable(const struct verify_settings *s, int count,
+			     char **paths, const struct kvp_error *err)
 {
 	struct report report = { .settings = s, .count = (size_t)count };
 	int exit = out_error(err), i;
@@ -117,7 +122,7 @@ static int verify_none(const struct verify_settings *s, int count,
 		return exit;
 	report_begin(&report);
 	for (i = 0; i < count; i++)
-		report_add(&report, &(struct judgement){
+		report_add(&report, &(struct operand){
 			.path = paths[i], .error = err });
 	return print_report(&report, exit);
 }
@@ -130,19 +135,19 @@ static int verify_all(const struct verify_settings *s, int count, char **paths)
 
 	report_begin(&report);
 	for (i = 0; i < count; i++) {
-		struct judgement j = { .path = paths[i], .error = &err };
+		struct operand o = { .path = paths[i], .error = &err };
 
-		code = judge(&j, s, &err);
+		code = verify_operand(&o, s, &err);
 		if (code)
-			exit = worse(exit, out_error(&err));
-		else if (!j.ok)
-			exit = worse(exit, KVP_EXIT_NO);
-		/* As text the error line says it all; JSON lists all operands. */
+			exit = worse_status(exit, out_error(&err));
+		else if (!o.ok)
+			exit = worse_status(exit, KVP_EXIT_NO);
+		/* Text has the error line instead; JSON lists every operand. */
 		if (!code || code == KVP_EINFEASIBLE || code == KVP_EREFUSED ||
 		    s->json)
-			report_add(&report, &j);
-		kvp_verdict_free(j.verdict);
-		kvp_plan_release(&j.plan);
+			report_add(&report, &o);
+		kvp_verdict_free(o.verdict);
+		kvp_plan_release(&o.plan);
 	}
 	return print_report(&report, exit);
 }
@@ -178,8 +183,7 @@ static int set_format(struct verify_settings *s, const char *value)
 	return KVP_EXIT_YES;
 }
 
-/* One option; KVP_EXIT_YES to go on. */
-static int set(void *settings, int got, const char *value)
+static int set_option(void *settings, int got, const char *value)
 {
 	struct verify_settings *s = settings;
 
@@ -212,7 +216,7 @@ static int set(void *settings, int got, const char *value)
 	}
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_verify(const struct command *self, int argc, char **argv)
 {
 	static char standard_input[] = "-";
 	static char *standard[] = { standard_input };
@@ -222,7 +226,7 @@ static int run(const struct command *self, int argc, char **argv)
 	int exit, count = 1, code;
 
 	kvp_verify_options_init(&s.rules);
-	exit = opt_read(self, argc, argv, set, &s);
+	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;
 	if (s.list_rules)
@@ -236,7 +240,7 @@ static int run(const struct command *self, int argc, char **argv)
 		s.rules.limits = &s.limits;
 	if (!code && s.geometry_path)
 		code = geometry_load(&s.geometry, s.geometry_path, &err);
-	exit = code ? verify_none(&s, count, paths, &err) :
+	exit = code ? report_unreadable(&s, count, paths, &err) :
 		      verify_all(&s, count, paths);
 	kvp_geometry_release(&s.geometry);
 	kvp_limits_release(&s.limits);
@@ -245,7 +249,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_verify = {
 	.name = "verify",
-	.usage = "[--format=text|json] [--json] [--geometry=FILE] [--limits=FILE]\n"
+	.usage = "[--format=text|json] [--json] [--geometry=FILE] "
+		 "[--limits=FILE]\n"
 		 "                     [--merge=MODE] [--warn=RULE] "
 		 "[--error=RULE] [--list-rules]\n"
 		 "                     [PLAN|-]...",
@@ -255,5 +260,5 @@ const struct command cmd_verify = {
 		"line begins with VERIFIED or NOT VERIFIED.",
 	.opts = opts,
 	.nopts = OPTS,
-	.run = run,
+	.run = run_verify,
 };

@@ -1,6 +1,6 @@
 /*
- * The files of a run: no output is another file of the same run, and nothing
- * is left beside one.
+ * The files that a command reads and writes: an output may not be another
+ * file of the same command, and a signal leaves no temporary file.
  */
 #include "cli/files.h"
 
@@ -15,17 +15,17 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 
-/* As many symbolic links as Linux follows. */
+/* The most symbolic links that Linux follows in a path. */
 #define LINKS_MAX 40
 
-/* What a path leads to: a file, or a name to come in a directory. */
+/* What a path leads to: a file, or a new name in a directory. */
 struct target {
 	dev_t device;		/* of the file, or of the directory */
 	ino_t inode;
-	char last[PATH_MAX];	/* the name to come; "": it is there */
+	char last[PATH_MAX];	/* the new name; "": the file exists */
 };
 
-/* The last name of a path that is to be changed. */
+/* The last name of a path, writable. */
 static char *last_name(char *path)
 {
 	return path + (kvp_file_last_name(path) - path);
@@ -38,8 +38,8 @@ static bool set_inode(struct target *p, const struct stat *st)
 	return true;
 }
 
-/* Replace a link by what it points to.  False where there is none. */
-static bool follow(char *path, size_t room)
+/* Replace a link in path by its target.  False if path is no link. */
+static bool follow_link(char *path, size_t room)
 {
 	char to[PATH_MAX], *at;
 	ssize_t len = readlink(path, to, sizeof(to) - 1);
@@ -52,8 +52,8 @@ static bool follow(char *path, size_t room)
 	       (int)(room - (size_t)(at - path));
 }
 
-/* A name that is to come: it and its directory. */
-static bool find_name(char *path, struct target *p)
+/* The file does not exist: fill in its directory and name. */
+static bool find_new_name(char *path, struct target *p)
 {
 	char *last = last_name(path);
 	struct stat st;
@@ -65,8 +65,8 @@ static bool find_name(char *path, struct target *p)
 }
 
 /*
- * False for what is no regular file and cannot become one: writing it loses
- * nothing, or fails.
+ * False if the path is no regular file and cannot become one, such as a pipe:
+ * then writing it overwrites nothing, or fails.
  */
 static bool find_target(const char *given, struct target *p)
 {
@@ -86,13 +86,13 @@ static bool find_target(const char *given, struct target *p)
 			return S_ISREG(st.st_mode) && set_inode(p, &st);
 		if (errno != ENOENT)
 			return false;
-		if (!follow(path, sizeof(path)))
-			return find_name(path, p);
+		if (!follow_link(path, sizeof(path)))
+			return find_new_name(path, p);
 	}
 	return false;
 }
 
-static bool are_same(const char *a, const char *b)
+static bool is_same_file(const char *a, const char *b)
 {
 	struct target x, y;
 
@@ -101,18 +101,23 @@ static bool are_same(const char *a, const char *b)
 	       !strcmp(x.last, y.last);
 }
 
-static bool clash(const struct run_file *output, const struct run_file *other)
+/* Would writing the output overwrite the other file? */
+static bool files_clash(const struct run_file *output,
+			const struct run_file *other)
 {
 	if (!output->path || !other->path || !strcmp(output->path, "-") ||
 	    (other->output && !strcmp(other->path, "-")))
 		return false;
 	if (other->replaced_by && !strcmp(other->replaced_by, output->option))
 		return false;
-	return are_same(output->path, other->path);
+	return is_same_file(output->path, other->path);
 }
 
-/* What is printed goes to a file too, if a shell has put one there. */
-static const char *printed_to(const char *path, bool answers)
+/*
+ * The name of the standard stream that a shell has redirected to this file;
+ * NULL: none.
+ */
+static const char *find_stream(const char *path, bool answers)
 {
 	static const char *const names[] = {
 		[STDOUT_FILENO] = "the standard output",
@@ -139,7 +144,7 @@ int files_check(const struct run_file *files, size_t count, bool answers)
 
 	for (i = 0; i < count; i++) {
 		printed = files[i].output ?
-			  printed_to(files[i].path, answers) : NULL;
+			  find_stream(files[i].path, answers) : NULL;
 		if (printed)
 			return out_usage_error("%s%s: is %s too; give it a "
 					       "file of its own",
@@ -148,7 +153,7 @@ int files_check(const struct run_file *files, size_t count, bool answers)
 	}
 	for (i = 0; i < count; i++)
 		for (j = 0; files[i].output && j < count; j++)
-			if (i != j && clash(&files[i], &files[j]))
+			if (i != j && files_clash(&files[i], &files[j]))
 				return out_usage_error("%s%s: is %s too; give "
 					"it a file of its own",
 					files[i].option, files[i].path,
@@ -156,7 +161,7 @@ int files_check(const struct run_file *files, size_t count, bool answers)
 	return KVP_EXIT_YES;
 }
 
-/* A pipe or a device: opening it may wait, and nothing lies beside it. */
+/* A pipe or device: opening it may wait, and it has no temporary file. */
 static bool is_special(const char *path)
 {
 	struct stat st;

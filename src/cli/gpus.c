@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static int read_one(struct kvp_backend *b, uint32_t device,
+static int read_gpu(struct kvp_backend *b, uint32_t device,
 		    struct gpu_reading *reading, struct kvp_error *err)
 {
 	int code = b->device.device(b, device, &reading->info, err);
@@ -25,7 +25,7 @@ int gpus_read(struct gpu_reading **readings, size_t *count,
 			code = kvp_error_nomem(err);
 	}
 	for (i = 0; !code && i < b->devices; i++)
-		code = read_one(b, i, &list[i], err);
+		code = read_gpu(b, i, &list[i], err);
 	if (!code) {
 		*readings = list;
 		*count = b->devices;

@@ -1,7 +1,8 @@
 /*
- * Every signal that ends a process by default, as a flag: what runs sees it
- * at its next call and gives back what it holds.  Handlers hold for all
- * threads, which a driver may have started; a blocked signal would not.
+ * Turns every signal that ends a process by default into a flag.  The command
+ * reads the flag at its next call and gives back what it holds.  A handler
+ * works for all threads, a driver's too; blocking a signal would work only
+ * for this one.
  */
 #include "cli/interrupt.h"
 
@@ -15,7 +16,7 @@ static sigset_t caught;
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* Nothing can go on after a fault of this process itself. */
+	/* A fault of this process itself: it cannot go on. */
 	if (info->si_code > 0 && (number == SIGSEGV || number == SIGBUS ||
 				  number == SIGFPE || number == SIGILL ||
 				  number == SIGTRAP || number == SIGSYS)) {
@@ -36,7 +37,7 @@ static bool ends_process(int number)
 /* SIGKILL and SIGSTOP cannot be caught, and sigaction() says so. */
 static void catch_signal(int number, bool ignored)
 {
-	/* A write to a trace must not be cut short by a signal. */
+	/* SA_RESTART: a signal must not cut a write to the trace short. */
 	struct sigaction action = { .sa_sigaction = on_signal,
 				    .sa_flags = SA_RESTART | SA_SIGINFO };
 	struct sigaction before;
@@ -71,7 +72,7 @@ void interrupt_wait(void)
 	int number;
 
 	sigprocmask(SIG_BLOCK, &caught, &before);
-	/* Whoever started us may have had them blocked. */
+	/* The parent process may have blocked them. */
 	waiting = before;
 	for (number = 1; number <= SIGRTMAX; number++)
 		if (sigismember(&caught, number) == 1)

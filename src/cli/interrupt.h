@@ -1,25 +1,25 @@
 /*
- * Signals that end a process, as a flag: for commands that hold something,
- * and while a file is put in place.
+ * Signals that end a process, as a flag: for commands that hold memory or
+ * table entries, and while a file is written.
  */
 #ifndef KVPLAN_CLI_INTERRUPT_H
 #define KVPLAN_CLI_INTERRUPT_H
 
 #include <signal.h>
 
-/* The signal's number once one came; given to the library. */
+/* The number of the signal that came last; 0: none.  Passed to the library. */
 extern volatile sig_atomic_t interrupt_signal;
 
 /*
- * Catch them from now on.  SIGINT and SIGTERM are caught although whoever
- * started us ignores them, others are ignored then.
+ * Catch these signals from now on.  One that was ignored at start stays
+ * ignored, except SIGINT and SIGTERM.
  */
 void interrupt_catch(void);
 
-/* Wait for a signal without losing one that comes just before. */
+/* Wait for a signal; return at once if one has come already. */
 void interrupt_wait(void);
 
-/* From hold to release a signal is noted; the release then ends by it. */
+/* Between hold and release a signal is only recorded; release raises it. */
 void interrupt_hold(void);
 void interrupt_release(void);
 

@@ -27,8 +27,8 @@ int limits_load(struct kvp_limits *limits, const char *path,
 typedef int read_fn(struct kvp_geometry *g, const char *source,
 		    const char *text, size_t len, struct kvp_error *err);
 
-static int load(struct kvp_geometry *g, const char *path, read_fn *read,
-		struct kvp_error *err)
+static int load_geometry(struct kvp_geometry *g, const char *path,
+			 read_fn *read, struct kvp_error *err)
 {
 	char *text = NULL;
 	size_t len;
@@ -43,13 +43,13 @@ static int load(struct kvp_geometry *g, const char *path, read_fn *read,
 int geometry_load(struct kvp_geometry *g, const char *path,
 		  struct kvp_error *err)
 {
-	return load(g, path, kvp_geometry_read, err);
+	return load_geometry(g, path, kvp_geometry_read, err);
 }
 
 int geometry_load_unsized(struct kvp_geometry *g, const char *path,
 			  struct kvp_error *err)
 {
-	return load(g, path, kvp_geometry_read_unsized, err);
+	return load_geometry(g, path, kvp_geometry_read_unsized, err);
 }
 
 void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes)

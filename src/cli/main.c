@@ -1,5 +1,5 @@
 /*
- * kvplan: finds the command and runs it.
+ * kvplan: finds the command and runs it.  Options of kvplan itself.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@ static const struct command *const commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
-static int usage(void)
+static int print_usage(void)
 {
 	size_t i;
 
 	printf("usage: kvplan COMMAND [OPTION]... [FILE]...\n\n"
-	       "Plans, proves and realizes the physical memory layout of LLM KV "
-	       "caches.\n\ncommands:\n");
+	       "Plans, proves and realizes the physical memory layout of LLM "
+	       "KV caches.\n\ncommands:\n");
 	for (i = 0; i < COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i]->name,
 		       commands[i]->summary);
@@ -34,7 +34,7 @@ static int usage(void)
 	return KVP_EXIT_YES;
 }
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
 	size_t i;
 
@@ -45,13 +45,13 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static int help(int argc, char **argv)
+static int print_help(int argc, char **argv)
 {
 	const struct command *command;
 
 	if (argc < 2 || !strcmp(argv[1], "help"))
-		return usage();
-	command = find(argv[1]);
+		return print_usage();
+	command = find_command(argv[1]);
 	if (!command)
 		return KVP_EXIT_INPUT;
 	if (argc > 2 && command->sub &&
@@ -61,7 +61,7 @@ static int help(int argc, char **argv)
 	return KVP_EXIT_YES;
 }
 
-static int dispatch(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	const struct command *command;
 
@@ -69,14 +69,14 @@ static int dispatch(int argc, char **argv)
 		return out_usage_error("which command?  kvplan --help lists "
 				       "them");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return usage();
+		return print_usage();
 	if (!strcmp(argv[1], "--version")) {
 		printf("kvplan %s\n", version_text());
 		return KVP_EXIT_YES;
 	}
 	if (!strcmp(argv[1], "help"))
-		return help(argc - 1, argv + 1);
-	command = find(argv[1]);
+		return print_help(argc - 1, argv + 1);
+	command = find_command(argv[1]);
 	return command ? command->run(command, argc - 1, argv + 1) :
 			 KVP_EXIT_INPUT;
 }
@@ -87,10 +87,11 @@ int main(int argc, char **argv)
 
 	if (!standard_open_missing())
 		return KVP_EXIT_ENVIRONMENT;
-	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
-	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */
-	signal(SIGXFSZ, SIG_IGN);	/* and so is a file grown too large */
-	exit = dispatch(argc, argv);
-	written = out_close();	/* with what --help left unwritten */
+	unsetenv("POSIXLY_CORRECT");	/* it changes getopt_long() */
+	/* A closed pipe and a file beyond its size limit are write errors. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	exit = run_command(argc, argv);
+	written = out_close();	/* flushes what --help printed */
 	return written > exit ? written : exit;
 }

@@ -1,5 +1,5 @@
 /*
- * Options: one table feeds getopt_long() and --help.
+ * Options: one table is used for getopt_long() and --help.
  */
 #include <assert.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "cli/cli.h"
 
-/* Beside OPT_END. */
+/* No exit status either: an error was printed. */
 #define OPT_BAD (-2)
 
 #define OPTS_MAX 24
@@ -20,12 +20,12 @@
 #define FIRST 256
 
 /*
- * The next option of argv as an index into the command's table, its
- * argument in *value; OPT_END when operands begin at optind, OPT_BAD after
- * an error was printed.
+ * Read the next option of argv: returns its index in the command's table,
+ * OPT_END if there is none, OPT_BAD after an error was printed.  *value is
+ * its argument.
  */
-static int opt_next(const struct command *command, int argc, char **argv,
-		    const char **value)
+static int next_option(const struct command *command, int argc, char **argv,
+		       const char **value)
 {
 	struct option longs[OPTS_MAX + 1] = { { 0 } };
 	char letters[2 * OPTS_MAX + 2] = ":";
@@ -56,7 +56,7 @@ static int opt_next(const struct command *command, int argc, char **argv,
 	for (i = 0; i < command->nopts; i++)
 		if (got && got == command->opts[i].letter)
 			return (int)i;
-	if (optopt > 0 && optopt < FIRST)	/* one letter of a cluster */
+	if (optopt > 0 && optopt < FIRST)	/* a letter, as in -qx */
 		snprintf(letters, sizeof(letters), "-%c", optopt);
 	out_usage_error(got == ':' ? "option %s needs an argument; see "
 			"kvplan %s --help" : "option %s is unknown or takes "
@@ -92,7 +92,7 @@ int opt_read(const struct command *command, int argc, char **argv,
 	const char *value;
 	int got, exit;
 
-	while ((got = opt_next(command, argc, argv, &value)) != OPT_END) {
+	while ((got = next_option(command, argc, argv, &value)) != OPT_END) {
 		if (got == OPT_BAD)
 			return KVP_EXIT_INPUT;
 		if (!strcmp(command->opts[got].name, "help")) {

@@ -1,5 +1,5 @@
 /*
- * Answers to standard output, talk to standard error.
+ * Results go to standard output, messages to standard error.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ int out_error(const struct kvp_error *err)
 	return out_status(err->code);
 }
 
-static void talk(const char *kind, const char *format, va_list args)
+static void print_message(const char *kind, const char *format, va_list args)
 {
 	char text[KVP_ERROR_MAX];
 
@@ -36,7 +36,7 @@ int out_usage_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	talk("error", format, args);
+	print_message("error", format, args);
 	va_end(args);
 	return KVP_EXIT_INPUT;
 }
@@ -46,26 +46,26 @@ void out_warning(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	talk("warning", format, args);
+	print_message("warning", format, args);
 	va_end(args);
 }
 
-/* Said once. */
-static int unwritten(void)
+/* Print the error the first time only. */
+static int report_stdout_error(void)
 {
-	static bool said;
+	static bool reported;
 
-	if (!said)
+	if (!reported)
 		fprintf(stderr, "kvplan: error: <stdout>: cannot write: %s\n",
 			strerror(errno));
-	said = true;
+	reported = true;
 	return KVP_EXIT_ENVIRONMENT;
 }
 
 int out_text(const char *text, size_t len)
 {
 	return fwrite(text, 1, len, stdout) == len && !fflush(stdout) ?
-	       KVP_EXIT_YES : unwritten();
+	       KVP_EXIT_YES : report_stdout_error();
 }
 
 int out_close(void)
@@ -73,7 +73,7 @@ int out_close(void)
 	bool failed = ferror(stdout);
 
 	failed |= fclose(stdout) != 0;
-	return failed ? unwritten() : KVP_EXIT_YES;
+	return failed ? report_stdout_error() : KVP_EXIT_YES;
 }
 
 struct number out_number(uint64_t value)

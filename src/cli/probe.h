@@ -1,6 +1,6 @@
 /*
- * What kvplan probe's two files share: cmd_probe.c runs, probe_report.c
- * words the findings.
+ * What kvplan probe's two files share: cmd_probe.c probes the node,
+ * probe_report.c prints the table.
  */
 #ifndef KVPLAN_CLI_PROBE_H
 #define KVPLAN_CLI_PROBE_H
@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 /*
- * Print the findings; *exit is the status of writing them.
+ * Print the limits as a table; *exit is the status of writing it.
  * Errors: KVP_ENOMEM.
  */
 int probe_report(const struct kvp_limits *limits, int *exit,

@@ -24,7 +24,7 @@ static void add_devices(struct strbuf *b, const struct kvp_limits *l)
 	}
 }
 
-/* A row says whose memory the device can be granted. */
+/* A row has the devices whose memory this device can access. */
 static void add_peers(struct strbuf *b, const struct kvp_limits *l)
 {
 	size_t i, j;

@@ -1,7 +1,8 @@
 /*
  * What kvplan realize's files share: cmd_realize.c reads the command line
- * and runs, realize_machine.c picks the backend, realize_cure.c finds cures,
- * realize_progress.c shows and traces, realize_report.c words the answer.
+ * and realizes, realize_machine.c opens the backend, realize_cure.c finds
+ * what would fit, realize_progress.c prints progress and trace,
+ * realize_report.c prints the report.
  */
 #ifndef KVPLAN_CLI_REALIZE_H
 #define KVPLAN_CLI_REALIZE_H
@@ -22,29 +23,29 @@ struct realize_settings {
 	const char *trace;
 	const char *limits_path;	/* NULL: none */
 	struct kvp_limits limits;
-	const char *addresses;	/* a published file */
+	const char *addresses;	/* a capacity file; NULL: none */
 	struct kvp_verify_options rules;
 	struct kvp_realize_options options;
 };
 
 /*
- * The backend asked for, and options.nranks where no ranks were given.
- * Errors: those of the backends; KVP_EREFUSED where there are fewer devices
- * than ranks or the host does not suffice.
+ * Open the backend; set options.nranks if --ranks is not given.  Errors:
+ * those of the backends; KVP_EREFUSED if there are fewer devices than ranks
+ * or the host's limits do not suffice.
  */
 int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,
 		    struct realize_settings *s, struct kvp_error *err);
 
 /*
- * realize_cure.c: print what kvp_realize() answered, as out_error() does;
- * where table entries do not suffice, with what would help.  `held` are those
- * held when a call failed.
+ * realize_cure.c: print an error of kvp_realize() and return its exit status,
+ * as out_error().  If table entries do not suffice, add what would help.
+ * `held`: the entries held when a call failed.
  */
 int realize_error(const struct kvp_plan *plan,
 		  const struct realize_settings *s, uint64_t held,
 		  const struct kvp_error *err);
 
-/* Progress on a terminal, and the trace. */
+/* The progress line on a terminal, and the trace. */
 struct progress {
 	const struct realize_settings *s;
 	FILE *trace;
@@ -52,18 +53,18 @@ struct progress {
 	bool terminal;
 	bool shown;
 	bool started;
-	uint64_t entries_before;	/* what others hold */
-	uint64_t entries_held;	/* until undoing began */
+	uint64_t entries_before;	/* held by others at the start */
+	uint64_t entries_held;	/* when undoing began */
 	struct timespec begun;
-	int64_t next_ms;	/* when to show again */
+	int64_t next_ms;	/* when to print the line again */
 };
 
 int progress_begin(struct progress *p, struct kvp_error *err);
 void progress_event(void *cookie, const struct kvp_event *event);
-/* The exit status, made worse where the trace could not be written. */
+/* The exit status: `exit`, or another if the trace cannot be written. */
 int progress_end(struct progress *p, int exit);
 
-/* Print what was realized. */
+/* Print what was realized; the exit status. */
 int realize_report(const struct kvp_realization *r,
 		   const struct kvp_plan *plan,
 		   const struct realize_settings *s);

@@ -1,7 +1,7 @@
 /*
- * What would help where the table of mappings does not suffice: another merge
- * mode, larger tiles, fewer ranks.  Found by planning; named only if it needs
- * no more than there really was.
+ * Finds what would help if the table of mappings does not suffice: another
+ * merge mode, larger tiles, fewer ranks.  Each is planned, and named only if
+ * it needs no more entries than are available.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,39 +14,40 @@
 
 #define N(value) out_number(value).text
 
-static uint64_t limit_of(const struct kvp_plan *plan,
-			 const struct realize_settings *s)
+/* The limit less the reserve. */
+static uint64_t usable_entries(const struct kvp_plan *plan,
+			       const struct realize_settings *s)
 {
 	return kvp_limits_entry_limit(s->options.limits, &plan->geometry) -
 	       plan->geometry.entry_reserve;
 }
 
-/* Of the ranks that are realized. */
-static uint64_t entries_of(const struct kvp_plan *plan, const void *cookie)
+/* Table entries of the ranks that are realized. */
+static uint64_t count_entries(const struct kvp_plan *plan, const void *cookie)
 {
 	const struct realize_settings *s = cookie;
 
 	return kvp_realize_entries(plan, &s->options);
 }
 
-/* The first mode beyond the plan's that fits; else the smallest tiles. */
-static bool find(struct search *f, const struct kvp_plan *plan)
+/* Find the first later mode that fits; else the smallest larger tiles. */
+static bool find_fitting(struct search *f, const struct kvp_plan *plan)
 {
 	bool found;
 
 	/* A mode that cannot be planned does not fit. */
 	(void)search_modes(f, plan->merge + 1, &found, NULL);
-	/* A recorded layout is cut already. */
+	/* The tiles of a recorded layout cannot change. */
 	if (!found && !plan->geometry.base_chunks &&
 	    plan->summary.base_chunks <= CURE_CHUNKS_MAX)
 		found = search_tiles(f, KVP_MERGE_SPAN);
 	return found;
 }
 
-/* The most ranks from the first on whose entries are there; 0: none. */
-static uint32_t most_ranks(const struct kvp_plan *plan,
-			   const struct realize_settings *s,
-			   uint64_t available, uint64_t *need)
+/* How many ranks, from the first on, fit the available entries; 0: none. */
+static uint32_t count_fitting_ranks(const struct kvp_plan *plan,
+				    const struct realize_settings *s,
+				    uint64_t available, uint64_t *need)
 {
 	struct kvp_realize_options o = s->options;
 
@@ -58,8 +59,8 @@ static uint32_t most_ranks(const struct kvp_plan *plan,
 	return o.nranks;
 }
 
-/* "mode row needs 12 of 34", or with tiles of another size. */
-static void name_fitting(const struct search *f, char *text, size_t size)
+/* Add "mode row needs 12 of 34", or the same with other tiles. */
+static void describe_fitting(const struct search *f, char *text, size_t size)
 {
 	const char *mode = kvp_merge_name(f->merge);
 
@@ -74,9 +75,11 @@ static void name_fitting(const struct search *f, char *text, size_t size)
 			 N(f->need), N(f->available));
 }
 
-/* Nothing that was planned fits: how near it comes, and what is left. */
-static void name_nearest(const struct search *f, const struct kvp_plan *plan,
-			 int code, char *text, size_t size)
+/* Nothing that was planned fits: add the fewest entries, and what else
+   would help. */
+static void describe_nearest(const struct search *f,
+			     const struct kvp_plan *plan, int code,
+			     char *text, size_t size)
 {
 	const struct realize_settings *s = f->cookie;
 	const struct kvp_geometry *g = f->geometry;
@@ -84,7 +87,7 @@ static void name_nearest(const struct search *f, const struct kvp_plan *plan,
 	char nearest[128] = "", fewer[96] = "";
 	uint64_t need = 0;
 
-	ranks = most_ranks(plan, s, f->available, &need);
+	ranks = count_fitting_ranks(plan, s, f->available, &need);
 	if (f->need)
 		snprintf(nearest, sizeof(nearest), ": the fewest are %s of %s, "
 			 "mode %s with tile_granules %llu", N(f->need),
@@ -107,15 +110,16 @@ static void name_nearest(const struct search *f, const struct kvp_plan *plan,
 }
 
 /*
- * Where preflight refused, entries up to the limit are there.  Where a call
- * failed, what was held then is all that there was.
+ * If preflight refused, the entries up to the limit are available.  If a call
+ * failed, only as many as were held at that moment.
  */
-static void cure(const struct kvp_plan *plan, const struct realize_settings *s,
-		 int code, uint64_t held, char *text, size_t size)
+static void describe_cure(const struct kvp_plan *plan,
+			  const struct realize_settings *s, int code,
+			  uint64_t held, char *text, size_t size)
 {
-	uint64_t limit = limit_of(plan, s);
+	uint64_t limit = usable_entries(plan, s);
 	struct search f = { .geometry = &plan->geometry, .available = limit,
-			    .entries = entries_of, .cookie = s };
+			    .entries = count_entries, .cookie = s };
 	uint64_t need = kvp_realize_entries(plan, &s->options);
 	size_t used = 0;
 
@@ -125,10 +129,10 @@ static void cure(const struct kvp_plan *plan, const struct realize_settings *s,
 		used = (size_t)snprintf(text, size, "; the plan needs %s of "
 			"%s, so others on this node hold the rest: end them, "
 			"or count them as static_entries", N(need), N(limit));
-	if (find(&f, plan))
-		name_fitting(&f, text + used, size - used);
+	if (find_fitting(&f, plan))
+		describe_fitting(&f, text + used, size - used);
 	else
-		name_nearest(&f, plan, code, text + used, size - used);
+		describe_nearest(&f, plan, code, text + used, size - used);
 }
 
 int realize_error(const struct kvp_plan *plan,
@@ -140,8 +144,8 @@ int realize_error(const struct kvp_plan *plan,
 	int code = err->code;
 
 	if (code == KVP_EENTRIES || code == KVP_ETABLE)
-		cure(plan, s, code, held, text, sizeof(text));
-	/* It belongs to what is told first. */
+		describe_cure(plan, s, code, held, text, sizeof(text));
+	/* The first obstacle is the table's: add the text to that one. */
 	if (code == KVP_EENTRIES)
 		also = strstr(err->text, OBSTACLES_ALSO);
 	if (!also)

@@ -1,6 +1,6 @@
 /*
- * The machine a plan is realized on: which devices, and which readers do
- * without them.
+ * Opens the backend that a plan is realized on, and names the readers that
+ * have no device on it.
  */
 #include <stdio.h>
 
@@ -37,8 +37,8 @@ static int open_gpus(struct kvp_backend **backend, const struct kvp_plan *plan,
 		s->ngpus ? "are listed" : "are visible", have - 1);
 }
 
-/* "1-7,12" of the ranks that are set. */
-static void ranks_text(char *text, size_t size, const bool *set)
+/* Write the ranks that are set as "1-7,12". */
+static void format_ranks(char *text, size_t size, const bool *set)
 {
 	struct text_list list;
 	uint32_t first, last;
@@ -59,9 +59,9 @@ static void ranks_text(char *text, size_t size, const bool *set)
 	text_list_end(&list);
 }
 
-/* Name the readers that are elsewhere: they get no grant here. */
-static void name_outsiders(const struct kvp_plan *plan,
-			   const struct realize_settings *s)
+/* Print the readers that are not realized here: they get no grant. */
+static void print_readers_elsewhere(const struct kvp_plan *plan,
+				    const struct realize_settings *s)
 {
 	uint32_t first = s->options.first_rank, i, reader;
 	uint32_t end = first + s->options.nranks;
@@ -74,7 +74,7 @@ static void name_outsiders(const struct kvp_plan *plan,
 			reader = plan->access[i].readers.rank[j];
 			outside[reader] = reader < first || reader >= end;
 		}
-	ranks_text(text, sizeof(text), outside);
+	format_ranks(text, sizeof(text), outside);
 	if (*text)
 		fprintf(stderr, "kvplan: note: readers that are not realized "
 			"here get no grant: ranks %s\n", text);
@@ -87,6 +87,6 @@ int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,
 			     open_host(backend, plan, s, err);
 
 	if (!code)
-		name_outsiders(plan, s);
+		print_readers_elsewhere(plan, s);
 	return code;
 }

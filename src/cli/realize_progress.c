@@ -1,6 +1,6 @@
 /*
- * What a realization is doing: a line on a terminal, and a trace for
- * replay against a model.
+ * Progress of a realization: a line on a terminal, and the trace of every
+ * state and call.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,7 +34,7 @@ int progress_begin(struct progress *p, struct kvp_error *err)
 			     strerror(errno));
 }
 
-static void trace(struct progress *p, const struct kvp_event *e)
+static void trace_event(struct progress *p, const struct kvp_event *e)
 {
 	struct json_out *w = &p->line;
 
@@ -57,8 +57,10 @@ static void trace(struct progress *p, const struct kvp_event *e)
 	w->text.len = 0;
 }
 
-/* Entries take nearly all of the time, so they tell what is left. */
-static void show(struct progress *p, const struct kvp_event *e, int64_t ms)
+/* Granting entries takes nearly all of the time, so the time left follows
+   from the entries left. */
+static void show_progress(struct progress *p, const struct kvp_event *e,
+			  int64_t ms)
 {
 	uint64_t done = e->entries - p->entries_before;
 	int64_t left = done ? (int64_t)((double)ms *
@@ -86,15 +88,15 @@ void progress_event(void *cookie, const struct kvp_event *event)
 	if (!event->undo)
 		p->entries_held = event->entries;
 	if (p->trace)
-		trace(p, event);
-	/* Reading the clock at every call would cost as much as the call. */
+		trace_event(p, event);
+	/* Reading the clock costs as much as a call; do it at every 64th. */
 	if (!p->terminal || (event->calls_done & 63))
 		return;
 	ms = elapsed_ms(p);
 	if (ms < p->next_ms)
 		return;
 	p->next_ms = ms + SHOW_EVERY_MS;
-	show(p, event, ms);
+	show_progress(p, event, ms);
 }
 
 int progress_end(struct progress *p, int exit)

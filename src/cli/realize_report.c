@@ -1,5 +1,5 @@
 /*
- * What was realized, as a line for people or JSON for programs.
+ * Prints what was realized, as text or JSON.
  */
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 
 #define N(value) out_number(value).text
 
-/* The fewest and most readers any record has. */
-static void reader_range(const struct kvp_access_record *records, size_t count,
-			 size_t *least, size_t *most)
+/* The fewest and the most readers of a record. */
+static void find_reader_range(const struct kvp_access_record *records,
+			      size_t count, size_t *least, size_t *most)
 {
 	size_t i;
 
@@ -22,10 +22,10 @@ static void reader_range(const struct kvp_access_record *records, size_t count,
 	}
 }
 
-/* The device with the least left sets one cap for all. */
-static struct kvp_cap least_cap(const struct kvp_realization *r,
-				const struct realize_settings *s,
-				uint32_t *rank, uint64_t *bytes)
+/* The cap of the device with the least free memory, and its rank. */
+static struct kvp_cap find_least_cap(const struct kvp_realization *r,
+				     const struct realize_settings *s,
+				     uint32_t *rank, uint64_t *bytes)
 {
 	uint32_t first = s->options.first_rank, i;
 	struct kvp_cap cap = kvp_realization_cap(r, first, bytes), each;
@@ -43,14 +43,15 @@ static struct kvp_cap least_cap(const struct kvp_realization *r,
 	return cap;
 }
 
-/* The plan's own cap was reckoned with what somebody said would be left. */
+/* Warn if the cap that the plan states is never reached in the memory that is
+   really free. */
 static void warn_headroom(const struct kvp_realization *r,
 			  const struct kvp_plan *plan,
 			  const struct realize_settings *s)
 {
 	uint64_t left;
 	uint32_t rank;
-	struct kvp_cap cap = least_cap(r, s, &rank, &left);
+	struct kvp_cap cap = find_least_cap(r, s, &rank, &left);
 
 	cap_warn(&cap, left);
 	if (s->gpus && plan->has_headroom && plan->headroom.bounded &&
@@ -62,12 +63,12 @@ static void warn_headroom(const struct kvp_realization *r,
 			    N(left), rank);
 }
 
-static void headroom_text(struct strbuf *b, const struct kvp_realization *r,
-			  const struct realize_settings *s)
+static void add_headroom(struct strbuf *b, const struct kvp_realization *r,
+			 const struct realize_settings *s)
 {
 	uint64_t least_bytes;
 	uint32_t least;
-	struct kvp_cap cap = least_cap(r, s, &least, &least_bytes);
+	struct kvp_cap cap = find_least_cap(r, s, &least, &least_bytes);
 
 	strbuf_printf(b, "HEADROOM %s bytes %s beside rank %u, the least; "
 		      "an allocation cache may hold ", N(least_bytes),
@@ -81,9 +82,9 @@ static void headroom_text(struct strbuf *b, const struct kvp_realization *r,
 			      kvp_cap_term_name(cap.term));
 }
 
-static int report_text(const struct kvp_realization *r,
-		       const struct kvp_plan *plan,
-		       const struct realize_settings *s)
+static int print_text(const struct kvp_realization *r,
+		      const struct kvp_plan *plan,
+		      const struct realize_settings *s)
 {
 	static const char *const checks[] = {
 		[KVP_CHECK_NONE] = "not checked",
@@ -99,7 +100,7 @@ static int report_text(const struct kvp_realization *r,
 	int code;
 
 	records = kvp_realization_access(r, &count);
-	reader_range(records, count, &least, &most);
+	find_reader_range(records, count, &least, &most);
 	strbuf_printf(&b, "REALIZED %u of %s ranks, mode %s, %s chunks each, "
 		      "%s table entries beside %s of others, %s; %s access "
 		      "records with ", s->options.nranks,
@@ -111,7 +112,7 @@ static int report_text(const struct kvp_realization *r,
 			      most == 1 ? "" : "s");
 	else
 		strbuf_printf(&b, "%zu to %zu readers\n", least, most);
-	headroom_text(&b, r, s);
+	add_headroom(&b, r, s);
 	code = strbuf_detach(&b, &text, &len, &err);
 	if (code)
 		return out_error(&err);
@@ -131,7 +132,7 @@ int realize_report(const struct kvp_realization *r,
 
 	warn_headroom(r, plan, s);
 	if (!s->json)
-		return report_text(r, plan, s);
+		return print_text(r, plan, s);
 	code = kvp_realization_write(r, true, &text, &len, &err);
 	if (code)
 		return out_error(&err);

@@ -1,7 +1,7 @@
 /*
  * What kvplan headroom simulate's two files share:
- * cmd_headroom_simulate.c runs the workload, simulate_report.c words what it
- * did as a table or as JSON.
+ * cmd_headroom_simulate.c runs the workload, simulate_report.c prints its
+ * steps as a table or as JSON.
  */
 #ifndef KVPLAN_CLI_SIMULATE_H
 #define KVPLAN_CLI_SIMULATE_H
@@ -16,23 +16,23 @@ enum simulate_cap { SIMULATE_POLICY, SIMULATE_STATED, SIMULATE_UNBOUNDED,
 struct simulate_settings {
 	uint64_t free_bytes;
 	struct kvp_decode decode;
-	bool reconstructed;	/* a default of the workload is in it */
-	bool assumed;		/* so is the default of what tensors grow by */
+	bool reconstructed;	/* step bytes, sizes or live bytes by default */
+	bool assumed;		/* growth_bytes is the default */
 	enum simulate_cap cap;
 	uint64_t cap_bytes;	/* valid for SIMULATE_STATED */
 	uint64_t every;
 	bool json;
 };
 
-/* Zeroed but for the settings. */
+/* Zeroed, except for the settings. */
 struct simulation {
 	const struct simulate_settings *settings;
-	struct json_out out;	/* not yet written; a table: out.text */
+	struct json_out out;	/* not yet printed; a table uses out.text */
 	struct kvp_decode_row last;	/* step 0: none */
 	uint64_t printed;	/* the step printed last */
-	uint64_t first_freed;	/* as in the result, so far */
-	uint64_t first_cap_bytes;	/* before the first arming */
-	int exit;		/* what writing came to */
+	uint64_t first_freed;	/* first step that evicted; 0: none yet */
+	uint64_t first_cap_bytes;	/* cap of the first step */
+	int exit;		/* status of printing so far */
 };
 
 void simulate_begin(struct simulation *s);
@@ -40,7 +40,8 @@ void simulate_begin(struct simulation *s);
 /* A kvp_decode_row_fn; the cookie is the simulation. */
 void simulate_row(void *cookie, const struct kvp_decode_row *row);
 
-/* The rows that are left and the outcome.  KVP_EXIT_YES or a failed write. */
+/* Print the last rows and the outcome.  KVP_EXIT_YES or, if a write failed,
+   another status. */
 int simulate_end(struct simulation *s, const struct kvp_decode_result *result);
 
 #endif

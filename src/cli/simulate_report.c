@@ -1,6 +1,6 @@
 /*
- * A simulation as a table for people, or as one JSON object.  Written bit by
- * bit: there may be a million rows.
+ * Prints a simulation as a table or as one JSON object, in parts, since it
+ * may have a million rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 /* Rows that are always printed, from step 1 on. */
 #define FIRST_ROWS 3
 
-/* Written when it has grown so far. */
+/* Text that is longer is printed. */
 #define FLUSH_BYTES 65536
 
 #define MIB (UINT64_C(1) << 20)
-#define M(bytes) mib(bytes).text
+#define M(bytes) to_mib(bytes).text
 
 static const char *const cap_words[] = {
 	[SIMULATE_POLICY] = "policy", [SIMULATE_STATED] = "stated",
@@ -23,7 +23,7 @@ static const char *const cap_words[] = {
 };
 
 /* "1,024.0", to the nearest tenth. */
-static struct number mib(uint64_t bytes)
+static struct number to_mib(uint64_t bytes)
 {
 	uint64_t tenths = (bytes % MIB * 20 / MIB + 1) / 2;
 	struct number n = out_number(bytes / MIB + tenths / 10);
@@ -45,7 +45,7 @@ static void add_amount(struct strbuf *t, uint64_t bytes)
 		strbuf_printf(t, "%s MiB", M(bytes));
 }
 
-static void flush(struct simulation *s)
+static void flush_text(struct simulation *s)
 {
 	struct kvp_error err;
 	char *text;
@@ -160,7 +160,7 @@ static void row_json(struct simulation *s, const struct kvp_decode_row *row)
 static void row_text(struct simulation *s, const struct kvp_decode_row *row)
 {
 	const struct kvp_alloc_cache_counters *n = &row->counters;
-	struct number cap = mib(n->cap.bytes);
+	struct number cap = to_mib(n->cap.bytes);
 
 	strbuf_printf(&s->out.text, "%8llu %12s %12s %7llu %18s %12s\n",
 		      (unsigned long long)row->step, M(n->held_bytes),
@@ -170,7 +170,7 @@ static void row_text(struct simulation *s, const struct kvp_decode_row *row)
 		      M(row->free_bytes));
 }
 
-static void print(struct simulation *s, const struct kvp_decode_row *row)
+static void print_row(struct simulation *s, const struct kvp_decode_row *row)
 {
 	if (s->settings->json)
 		row_json(s, row);
@@ -178,13 +178,13 @@ static void print(struct simulation *s, const struct kvp_decode_row *row)
 		row_text(s, row);
 	s->printed = row->step;
 	if (s->out.text.len >= FLUSH_BYTES)
-		flush(s);
+		flush_text(s);
 }
 
 static void print_last(struct simulation *s)
 {
 	if (s->last.step > s->printed)
-		print(s, &s->last);
+		print_row(s, &s->last);
 }
 
 void simulate_row(void *cookie, const struct kvp_decode_row *row)
@@ -309,16 +309,16 @@ static void end_text(struct simulation *s, const struct kvp_decode_result *r)
 	add_cache(s, r);
 }
 
-/* The row of a step that ended half way. */
-static void print_death(struct simulation *s,
-			const struct kvp_decode_result *r)
+/* Print the state in which memory ran out. */
+static void print_exhausted(struct simulation *s,
+			    const struct kvp_decode_result *r)
 {
 	struct kvp_decode_row row = {
 		.step = r->tensor ? r->steps + 1 : 0,
 		.free_bytes = r->free_bytes, .counters = r->counters,
 	};
 
-	print(s, &row);
+	print_row(s, &row);
 }
 
 int simulate_end(struct simulation *s, const struct kvp_decode_result *result)
@@ -327,11 +327,11 @@ int simulate_end(struct simulation *s, const struct kvp_decode_result *result)
 	if (!s->last.step)
 		s->first_cap_bytes = result->counters.cap.bytes;
 	if (result->exhausted)
-		print_death(s, result);
+		print_exhausted(s, result);
 	if (s->settings->json)
 		end_json(s, result);
 	else
 		end_text(s, result);
-	flush(s);
+	flush_text(s);
 	return s->exit;
 }

@@ -1,6 +1,7 @@
 /*
  * What kvplan size's files share: cmd_size.c reads the command line,
- * size_run.c reads memory and warns, size_report.c words the answer.
+ * size_run.c reads free memory, sizes and warns, size_report.c makes the
+ * report.
  */
 #ifndef KVPLAN_CLI_SIZE_H
 #define KVPLAN_CLI_SIZE_H
@@ -10,11 +11,11 @@
 
 #define SIZE_LIMITS_MAX 32
 
-/* Free memory as the library takes it, and where it comes from. */
+/* Free memory of the ranks, and the GPUs it was read from. */
 struct size_memory {
 	uint64_t free_bytes[KVP_RANKS_MAX];
 	size_t count;			/* 0: not known */
-	struct gpu_reading *gpus;	/* [ngpus]: rank i's, with --gpus */
+	struct gpu_reading *gpus;	/* [ngpus], with --gpus: of rank i */
 	size_t ngpus;
 };
 
@@ -29,14 +30,15 @@ struct size_settings {
 	uint64_t tile_granules;	/* 0: the geometry's */
 	uint64_t snapshots;	/* KVP_UNSTATED: not given */
 	bool reserve_cache;
-	uint64_t cap_bytes;	/* 0: none given */
-	uint64_t cache_bytes;	/* kept free for it */
+	uint64_t cap_bytes;	/* of --reserve-cache; 0: not given */
+	uint64_t cache_bytes;	/* kept free for that cap */
 	struct kvp_cap_override override;
 	const char *output;
 	bool json;
 	const char *input;
 };
 
+/* What the report is made of. */
 struct size_answer {
 	const struct kvp_geometry *geometry;
 	const struct size_memory *memory;
@@ -45,13 +47,14 @@ struct size_answer {
 	size_t count;
 };
 
-/* size_run.c: is the sized geometry for the standard output? */
+/* size_run.c: does the sized geometry go to standard output? */
 bool size_to_stdout(const struct size_settings *s);
 
-/* Size, write, print; the exit status. */
+/* Size for every limit, write the geometry, print the report; the exit
+   status. */
 int size_run(struct size_settings *s);
 
-/* size_report.c: the answer as text; free() it.  Errors: KVP_ENOMEM. */
+/* size_report.c: make the report; the caller frees it.  Errors: KVP_ENOMEM. */
 int size_report(const struct size_answer *a, bool as_json, char **text,
 		size_t *len, struct kvp_error *err);
 

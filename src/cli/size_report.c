@@ -1,5 +1,5 @@
 /*
- * Sizings as tables for people or as a list for programs.
+ * The sizings as tables or as a JSON list.
  */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define N(value) out_number(value).text
 
-/* What others hold of a card; GPUs have been read. */
+/* Bytes of a GPU that are not free before sizing; only with --gpus. */
 static uint64_t foreign_bytes(const struct size_memory *m,
 			      const struct kvp_size *z)
 {
@@ -32,7 +32,7 @@ static void add_count(struct strbuf *b, const char *before, uint64_t count,
 		      count == 1 ? "" : "s");
 }
 
-/* Whose free memory it is. */
+/* Add the free bytes and the rank they belong to. */
 static void add_source(struct strbuf *b, const struct size_answer *a,
 		       const struct kvp_size *z)
 {

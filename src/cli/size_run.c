@@ -1,6 +1,6 @@
 /*
- * Sizing for every memory limit that is asked about: free memory in, one
- * sizing each out, with warnings on the way and the answer in the end.
+ * Reads free memory, sizes the geometry once for every memory limit, prints
+ * warnings and the report, and writes the sized geometry.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ bool size_to_stdout(const struct size_settings *s)
 	return s->output && !strcmp(s->output, "-");
 }
 
-/* What has to stay free for the cache to get its cap. */
-static int find_reserve(struct size_settings *s)
+/* Compute the bytes that must stay free so that the cache gets its cap. */
+static int compute_reserve(struct size_settings *s)
 {
 	int exit;
 
@@ -42,13 +42,13 @@ static int find_reserve(struct size_settings *s)
 			"KVPLAN_ALLOC_CACHE_MAX_MB is 0, and nothing can be "
 			"kept free for a cache without a cap; give "
 			"--reserve-cache=CAP or another override");
-	/* At most half of what is free can be reached. */
+	/* A cap is reached only if it is at most half of the free bytes. */
 	s->cache_bytes = 2 * s->override.bytes;
 	return KVP_EXIT_YES;
 }
 
-/* Rank i is on the i-th GPU.  Ranks elsewhere repeat these, so that the
-   least of the GPUs stands for all. */
+/* Rank i is on the i-th GPU.  If there are more ranks than GPUs, the others
+   repeat the readings, which leaves the least of them unchanged. */
 static int read_gpus(struct size_settings *s, const struct kvp_geometry *g,
 		     struct kvp_error *err)
 {
@@ -66,7 +66,7 @@ static int read_gpus(struct size_settings *s, const struct kvp_geometry *g,
 	return KVP_OK;
 }
 
-/* Why there are fewer rows than asked for. */
+/* Set an error that says why there are fewer rows than asked for. */
 static void explain_rows(const struct size_settings *s,
 			 const struct kvp_geometry *g,
 			 const struct kvp_size *z, struct kvp_error *err)
@@ -97,7 +97,7 @@ static void warn_rows(const struct size_settings *s,
 {
 	struct kvp_error why = { 0 };
 
-	/* Not one row is no matter of a warning: see sizing_falls_short(). */
+	/* Without any row the answer is no, see report_all_no(). */
 	if (!each->lacks_rows || each->lacks_all_rows)
 		return;
 	explain_rows(s, g, &each->size, &why);
@@ -116,7 +116,7 @@ static void warn_driver(const struct size_settings *s,
 			    "--memory-limit=-2M leaves that much");
 }
 
-/* What would fit where mode row does not. */
+/* Print what would make mode row fit. */
 static void print_cures(const struct sizing *each)
 {
 	if (each->rows_in_row_mode != KVP_UNSTATED)
@@ -131,9 +131,11 @@ static void print_cures(const struct sizing *each)
 			(unsigned long long)each->tile_granules);
 }
 
-/* The warnings do not say which of several limits they are about. */
-static void warn(const struct sizing *each, const struct size_settings *s,
-		 const struct kvp_geometry *g)
+/* Print the warnings of one sizing; with several limits, under a line that
+   names its limit. */
+static void warn_sizing(const struct sizing *each,
+			const struct size_settings *s,
+			const struct kvp_geometry *g)
 {
 	const struct kvp_headroom *h = each->size.bounded ? &each->headroom :
 							    NULL;
@@ -152,13 +154,13 @@ static void warn(const struct sizing *each, const struct size_settings *s,
 	print_cures(each);
 }
 
-/* It fits, not enough is free, or too much: another limit may well fit. */
-static bool is_answer(int code)
+/* Another limit may still fit after this code. */
+static bool may_go_on(int code)
 {
 	return !code || code == KVP_EINFEASIBLE || code == KVP_ELIMIT;
 }
 
-/* Size for one limit; `sized` is empty where it does not fit. */
+/* Size for one limit; `sized` is empty if it does not fit. */
 static int size_one(struct sizing *each, struct kvp_geometry *sized,
 		    const struct size_settings *s, const struct kvp_geometry *g,
 		    struct kvp_error *err)
@@ -180,13 +182,14 @@ static int size_one(struct sizing *each, struct kvp_geometry *sized,
 	if (code)
 		each->error = *err;
 	else
-		warn(each, s, g);
+		warn_sizing(each, s, g);
 	return code;
 }
 
-/* The file first: once it is there, the rest is for people. */
-static int answer(const struct size_settings *s, const struct kvp_geometry *g,
-		  const struct kvp_geometry *sized, size_t count)
+/* Write the file first, so that a failed print does not lose it. */
+static int write_results(const struct size_settings *s,
+			 const struct kvp_geometry *g,
+			 const struct kvp_geometry *sized, size_t count)
 {
 	struct size_answer a = {
 		.geometry = g, .memory = &s->memory, .length = s->length,
@@ -215,9 +218,10 @@ static int answer(const struct size_settings *s, const struct kvp_geometry *g,
 	return exit;
 }
 
-/* An error, or a warning where another limit has something that fits. */
-static void tell_one(const struct size_settings *s, const struct sizing *each,
-		     bool others, struct kvp_error *why)
+/* Print an error, or a warning if another limit fits. */
+static void report_lack(const struct size_settings *s,
+			const struct sizing *each, bool others,
+			struct kvp_error *why)
 {
 	if (s->nlimits > 1)
 		kvp_error_wrap(why, why->code, "memory limit %s", each->limit);
@@ -228,9 +232,9 @@ static void tell_one(const struct size_settings *s, const struct sizing *each,
 		out_error(why);
 }
 
-static void tell_no(const struct size_settings *s,
-		    const struct kvp_geometry *g, const struct sizing *each,
-		    bool others)
+static void report_no(const struct size_settings *s,
+		      const struct kvp_geometry *g, const struct sizing *each,
+		      bool others)
 {
 	const struct kvp_concurrency *c = &each->concurrency;
 	struct kvp_error why = { 0 };
@@ -241,17 +245,18 @@ static void tell_no(const struct size_settings *s,
 			"%s; the longest that fits has %s tokens",
 			N(s->length), N(c->pages_each), N(each->size.pages),
 			N(c->longest_tokens));
-		tell_one(s, each, others, &why);
+		report_lack(s, each, others, &why);
 	}
 	if (each->lacks_all_rows) {
 		explain_rows(s, g, &each->size, &why);
-		tell_one(s, each, others, &why);
+		report_lack(s, each, others, &why);
 	}
 }
 
-/* Is the answer no for every limit that fits?  Says for which ones it is. */
-static bool all_are_no(const struct size_settings *s,
-		       const struct kvp_geometry *g, size_t count)
+/* Print every limit for which no sequence or row fits.  True if that is so
+   for all. */
+static bool report_all_no(const struct size_settings *s,
+			  const struct kvp_geometry *g, size_t count)
 {
 	bool yes = false, no = false;
 	size_t i;
@@ -263,11 +268,11 @@ static bool all_are_no(const struct size_settings *s,
 	}
 	for (i = 0; i < count; i++)
 		if (sizing_falls_short(&s->sizings[i]))
-			tell_no(s, g, &s->sizings[i], yes);
+			report_no(s, g, &s->sizings[i], yes);
 	return no && !yes;
 }
 
-/* A limit that does not fit keeps no other one from it. */
+/* Size for every limit; one that does not fit does not stop the others. */
 static int size_all(struct size_settings *s, const struct kvp_geometry *g)
 {
 	size_t count = s->nlimits ? s->nlimits : 1, i;
@@ -277,7 +282,7 @@ static int size_all(struct size_settings *s, const struct kvp_geometry *g)
 
 	if (!s->nlimits && s->memory.count)
 		s->sizings[0].limit = "-0G";
-	for (i = 0; i < count && is_answer(code); i++) {
+	for (i = 0; i < count && may_go_on(code); i++) {
 		kvp_geometry_release(&sized);
 		code = size_one(&s->sizings[i], &sized, s, g, &err);
 		if (code) {
@@ -287,12 +292,12 @@ static int size_all(struct size_settings *s, const struct kvp_geometry *g)
 			exit = status > exit ? status : exit;
 		}
 	}
-	if (is_answer(code)) {
-		if (all_are_no(s, g, count)) {
+	if (may_go_on(code)) {
+		if (report_all_no(s, g, count)) {
 			kvp_geometry_release(&sized);	/* not written */
 			exit = exit > KVP_EXIT_NO ? exit : KVP_EXIT_NO;
 		}
-		status = answer(s, g, &sized, count);
+		status = write_results(s, g, &sized, count);
 		exit = status > exit ? status : exit;
 	}
 	kvp_geometry_release(&sized);
@@ -303,7 +308,7 @@ int size_run(struct size_settings *s)
 {
 	struct kvp_geometry g = { 0 };
 	struct kvp_error err = { 0 };
-	int exit = find_reserve(s), code;
+	int exit = compute_reserve(s), code;
 
 	if (exit)
 		return exit;

@@ -1,5 +1,5 @@
 /*
- * A plan in a few lines for people.
+ * Prints a plan's summary and warnings to standard error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,9 @@ static const char *mode_name(const struct kvp_plan *plan)
 	return kvp_merge_name(plan->merge);
 }
 
-/* Merging leaves unaliased chunks alone, so the base's count follows. */
-static uint64_t entries_before(const struct kvp_plan *plan, size_t node)
+/* Entries of a node in the base layout.  Merging changes aliased chunks only:
+   each takes one entry for every reader and one in the arena. */
+static uint64_t count_entries_before(const struct kvp_plan *plan, size_t node)
 {
 	const struct kvp_summary *s = &plan->summary;
 	uint64_t per_node = plan->geometry.ranks_per_node, saved, entries, i;
@@ -52,7 +53,7 @@ static void print_entries(const struct kvp_plan *plan)
 
 	fprintf(stderr, "  table entries    %s -> %s on a node of %s ranks; "
 		"limit %s = %s - %s reserved: %s\n",
-		N(entries_before(plan, node)), N(entries),
+		N(count_entries_before(plan, node)), N(entries),
 		N(g->ranks_per_node), N(plan->summary.limit),
 		N(g->entry_limit), N(g->entry_reserve),
 		entries <= plan->summary.limit ? "fits" : "does not fit");
@@ -104,9 +105,9 @@ static int print_conflicts(const struct kvp_plan *plan, struct kvp_error *err)
 }
 
 /*
- * Rounding up leaves bytes of the planes that hold no page, and bytes of the
- * dedicated backing that hold no row.  Snapshot rows begin where execution
- * rows end, so the first of them use what rounding has added there.
+ * Rounding up adds bytes to the planes that hold no page, and bytes to the
+ * dedicated backing that hold no row.  The first snapshot rows begin where
+ * execution rows end and use what rounding added there.
  */
 static void print_waste(const struct kvp_plan *plan)
 {
@@ -155,7 +156,7 @@ void summary_limits(const struct kvp_plan *plan,
 			"no count of entries\n", label);
 }
 
-/* A cap that no eviction is ever reached by: verify refuses the plan. */
+/* Warn if the cap is never reached; verify reports that as an error. */
 static void warn_headroom(const struct kvp_headroom *h)
 {
 	if (h && !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes))
@@ -165,7 +166,7 @@ static void warn_headroom(const struct kvp_headroom *h)
 			N(h->free_bytes / 2));
 }
 
-/* What verify warns of and realize refuses, told as soon as it is planned. */
+/* Warn if no GPU has addresses enough; realize refuses such a plan. */
 static void warn_addresses(uint64_t bytes)
 {
 	if (bytes > KVP_ADDRESS_END)

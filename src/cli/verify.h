@@ -1,6 +1,6 @@
 /*
- * What kvplan verify's two files share: cmd_verify.c judges,
- * verify_report.c words the judgement as text or JSON.
+ * What kvplan verify's two files share: cmd_verify.c checks the operands,
+ * verify_report.c makes the report.
  */
 #ifndef KVPLAN_CLI_VERIFY_H
 #define KVPLAN_CLI_VERIFY_H
@@ -19,8 +19,8 @@ struct verify_settings {
 	struct kvp_geometry geometry;
 };
 
-/* One operand; without a verdict `error` says why there is none. */
-struct judgement {
+/* One operand and its verdict; without a verdict `error` says why. */
+struct operand {
 	const char *path;
 	const struct kvp_error *error;
 	struct kvp_plan plan;
@@ -30,13 +30,13 @@ struct judgement {
 
 struct report {
 	const struct verify_settings *settings;
-	struct json_out out;	/* as text, only out.text */
-	size_t count;		/* operands in all */
+	struct json_out out;	/* a report as text uses out.text only */
+	size_t count;		/* of operands */
 	size_t good;
 };
 
 void report_begin(struct report *r);
-void report_add(struct report *r, const struct judgement *j);
+void report_add(struct report *r, const struct operand *o);
 void report_end(struct report *r, bool ok);
 
 #endif

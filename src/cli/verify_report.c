@@ -1,5 +1,5 @@
 /*
- * A judgement as text for people and CI logs, or as one JSON object.
+ * The verdicts of all operands as text or as one JSON object.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/json_tree.h"
 #include "cli/verify.h"
 
-/* A key in which the plan's geometry is not the file's. */
+/* Add a key whose value differs in the plan's geometry and the file. */
 static void text_difference(void *cookie, const char *pointer, const char *a,
 			    const char *b)
 {
@@ -35,34 +35,34 @@ static void json_difference(void *cookie, const char *pointer, const char *a,
 	json_put_end(w);
 }
 
-static size_t differences(struct report *r, const struct judgement *j)
+static size_t add_differences(struct report *r, const struct operand *o)
 {
 	if (!r->settings->geometry_path)
 		return 0;
-	return kvp_geometry_compare(&j->plan.geometry, &r->settings->geometry,
+	return kvp_geometry_compare(&o->plan.geometry, &r->settings->geometry,
 				    r->settings->json ? json_difference :
 							text_difference, r);
 }
 
-/* What one plan came to, as in "VERIFIED plan.json: ...". */
-static void verdict_line(struct report *r, const struct judgement *j,
-			 size_t findings)
+/* Add the line "VERIFIED plan.json: ...". */
+static void add_verdict(struct report *r, const struct operand *o,
+			size_t findings)
 {
 	const struct kvp_summary *s;
 
-	strbuf_str(&r->out.text, j->ok ? "VERIFIED " : "NOT VERIFIED ");
-	strbuf_line(&r->out.text, kvp_file_label(j->path));
+	strbuf_str(&r->out.text, o->ok ? "VERIFIED " : "NOT VERIFIED ");
+	strbuf_line(&r->out.text, kvp_file_label(o->path));
 	strbuf_str(&r->out.text, ": ");
-	if (!j->verdict) {
-		strbuf_str(&r->out.text, j->error->code == KVP_EREFUSED ?
+	if (!o->verdict) {
+		strbuf_str(&r->out.text, o->error->code == KVP_EREFUSED ?
 			   "its node cannot hold it\n" :
 			   "its rows do not fit\n");
 		return;
 	}
-	s = kvp_verdict_summary(j->verdict);
+	s = kvp_verdict_summary(o->verdict);
 	strbuf_printf(&r->out.text, "mode %s, %s chunks, lower bound %s, %s "
-		      "tokens", kvp_merge_name(j->plan.merge),
-		      out_number(j->plan.nchunks).text,
+		      "tokens", kvp_merge_name(o->plan.merge),
+		      out_number(o->plan.nchunks).text,
 		      out_number(s->lower_bound).text,
 		      out_number(s->kv_tokens).text);
 	if (findings)
@@ -72,23 +72,23 @@ static void verdict_line(struct report *r, const struct judgement *j,
 	strbuf_str(&r->out.text, "\n");
 }
 
-static void add_text(struct report *r, const struct judgement *j)
+static void add_text(struct report *r, const struct operand *o)
 {
 	const struct kvp_finding *f = NULL;
 	size_t count = 0, i;
 	char text[512];
 
-	if (j->verdict)
-		f = kvp_verdict_findings(j->verdict, &count);
+	if (o->verdict)
+		f = kvp_verdict_findings(o->verdict, &count);
 	for (i = 0; i < count; i++) {
 		kvp_finding_text(&f[i], text, sizeof(text));
 		strbuf_printf(&r->out.text, "%s: %s\n",
 			      f[i].severity == KVP_ERROR ? "error" :
 							   "warning", text);
 	}
-	if (j->verdict)
-		count += differences(r, j);
-	verdict_line(r, j, count);
+	if (o->verdict)
+		count += add_differences(r, o);
+	add_verdict(r, o, count);
 }
 
 static const char *place_name(enum kvp_place place)
@@ -123,14 +123,14 @@ static void json_finding(struct json_out *w, const struct kvp_finding *f)
 	json_put_end(w);
 }
 
-/* There may be very many of both. */
-static void json_findings(struct report *r, const struct judgement *j)
+/* Streamed, since there may be very many of both. */
+static void json_findings(struct report *r, const struct operand *o)
 {
 	const struct kvp_finding *f;
 	struct json_out *w = &r->out;
 	size_t count, i;
 
-	f = kvp_verdict_findings(j->verdict, &count);
+	f = kvp_verdict_findings(o->verdict, &count);
 	json_put_newline(w);
 	json_put_list(w, "findings", JSON_INLINE);
 	for (i = 0; i < count; i++)
@@ -138,38 +138,38 @@ static void json_findings(struct report *r, const struct judgement *j)
 	json_put_end(w);
 	json_put_newline(w);
 	json_put_list(w, "geometry", JSON_INLINE);
-	differences(r, j);
+	add_differences(r, o);
 	json_put_end(w);
 }
 
 /* One verdict without its findings. */
-static void json_verdict(struct json_tree *t, const struct judgement *j)
+static void json_verdict(struct json_tree *t, const struct operand *o)
 {
 	json_tree_object(t, NULL, JSON_INLINE);
-	json_tree_text(t, "file", kvp_file_label(j->path));
-	json_tree_bool(t, "verified", j->ok);
-	if (j->verdict) {
-		json_tree_text(t, "name", j->plan.geometry.name);
-		json_tree_text(t, "merge", kvp_merge_name(j->plan.merge));
-		json_tree_u64(t, "chunks", j->plan.nchunks);
+	json_tree_text(t, "file", kvp_file_label(o->path));
+	json_tree_bool(t, "verified", o->ok);
+	if (o->verdict) {
+		json_tree_text(t, "name", o->plan.geometry.name);
+		json_tree_text(t, "merge", kvp_merge_name(o->plan.merge));
+		json_tree_u64(t, "chunks", o->plan.nchunks);
 		json_tree_u64(t, "lower_bound",
-			      kvp_verdict_summary(j->verdict)->lower_bound);
+			      kvp_verdict_summary(o->verdict)->lower_bound);
 	} else {
-		json_tree_text(t, "error", j->error->text);
+		json_tree_text(t, "error", o->error->text);
 	}
 	json_tree_end(t);
 }
 
-static void add_json(struct report *r, const struct judgement *j)
+static void add_json(struct report *r, const struct operand *o)
 {
 	struct json_tree verdict = { .root = NULL };
 
-	json_verdict(&verdict, j);
+	json_verdict(&verdict, o);
 	json_put_newline(&r->out);
 	json_put_object(&r->out, NULL, JSON_INLINE);
 	json_tree_members(&verdict, &r->out);
-	if (j->verdict)
-		json_findings(r, j);
+	if (o->verdict)
+		json_findings(r, o);
 	json_put_end(&r->out);
 }
 
@@ -183,13 +183,13 @@ void report_begin(struct report *r)
 	json_put_list(&r->out, "plans", JSON_INLINE);
 }
 
-void report_add(struct report *r, const struct judgement *j)
+void report_add(struct report *r, const struct operand *o)
 {
 	if (r->settings->json)
-		add_json(r, j);
+		add_json(r, o);
 	else
-		add_text(r, j);
-	r->good += j->ok;
+		add_text(r, o);
+	r->good += o->ok;
 }
 
 void report_end(struct report *r, bool ok)

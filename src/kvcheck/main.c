@@ -1,6 +1,5 @@
 /*
- * kvcheck: verify one plan, linked without the planner.  The only file here
- * that prints and exits.
+ * kvcheck: verifies one plan.  Linked without the planner.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -30,11 +29,12 @@ static const char usage[] =
 	"      --warn=RULE            findings of RULE are warnings\n"
 	"  -h, --help                 print this text\n"
 	"      --version              print the version\n\n"
-	"exit status: 0 verified, 1 not, 2 bad usage or input, 3 environment\n\n"
+	"exit status: 0 verified, 1 not verified, 2 bad usage or input,\n"
+	"3 environment\n\n"
 	"rules:\n";
 
-/* One line, whatever stands in the arguments. */
-static void complain(const char *format, ...)
+/* Print an error on one line, whatever bytes the arguments have. */
+static void print_error(const char *format, ...)
 {
 	char text[KVP_ERROR_MAX];
 	va_list args;
@@ -72,11 +72,11 @@ static int lower_rule(struct kvp_verify_options *options, const char *name)
 		used += (size_t)snprintf(names + used, sizeof(names) - used,
 					 "%s %s", i ? "," : "",
 					 kvp_rule_name((enum kvp_rule)i));
-	complain("--warn=%.60s: no such rule; rules are%s", name, names);
+	print_error("--warn=%.60s: no such rule; rules are%s", name, names);
 	return KVP_EXIT_INPUT;
 }
 
-/* An exit status, or GO_ON with *path set. */
+/* Read options and operand.  An exit status, or GO_ON with *path set. */
 static int read_arguments(int argc, char **argv,
 			  struct kvp_verify_options *options,
 			  const char **path)
@@ -102,13 +102,14 @@ static int read_arguments(int argc, char **argv,
 			printf("kvcheck %s\n", version_text());
 			return KVP_EXIT_YES;
 		default:
-			complain("option %s is unknown or lacks its argument; "
-				 "see kvcheck --help", argv[optind - 1]);
+			print_error("option %s is unknown or lacks its "
+				    "argument; see kvcheck --help",
+				    argv[optind - 1]);
 			return KVP_EXIT_INPUT;
 		}
 	if (status == GO_ON && argc - optind != 1) {
-		complain("takes one plan, %d given; see kvcheck --help",
-			 argc - optind);
+		print_error("takes one plan, %d given; see kvcheck --help",
+			    argc - optind);
 		return KVP_EXIT_INPUT;
 	}
 	*path = argv[optind];
@@ -135,7 +136,8 @@ static int print_verdict(const struct kvp_verdict *verdict)
 	return KVP_EXIT_YES;
 }
 
-static int judge(const char *path, const struct kvp_verify_options *options)
+static int check_plan(const char *path,
+		      const struct kvp_verify_options *options)
 {
 	struct kvp_plan plan = { 0 };
 	struct kvp_verdict *verdict = NULL;
@@ -176,13 +178,14 @@ int main(int argc, char **argv)
 
 	if (!standard_open_missing())
 		return KVP_EXIT_ENVIRONMENT;
-	unsetenv("POSIXLY_CORRECT");	/* getopt would heed it */
-	signal(SIGPIPE, SIG_IGN);	/* a closed pipe is a write error, */
-	signal(SIGXFSZ, SIG_IGN);	/* and so is a file grown too large */
+	unsetenv("POSIXLY_CORRECT");	/* it changes getopt_long() */
+	/* A closed pipe and a file beyond its size limit are write errors. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	kvp_verify_options_init(&options);
 	status = read_arguments(argc, argv, &options, &path);
 	if (status == GO_ON)
-		status = judge(path, &options);
+		status = check_plan(path, &options);
 	failed = ferror(stdout);
 	failed |= fclose(stdout) != 0;
 	if (failed) {
