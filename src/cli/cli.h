@@ -129,6 +129,12 @@ struct number {
 };
 struct number out_number(uint64_t value);
 
+/* "1 page", "2,000 pages"; the noun has at most 32 bytes. */
+struct count {
+	char text[64];
+};
+struct count out_count(uint64_t value, const char *noun);
+
 /* summary.c: print a plan in a few lines to standard error. */
 int summary_print(const struct kvp_plan *plan, struct kvp_error *err);
 

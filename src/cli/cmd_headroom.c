@@ -15,12 +15,12 @@ enum { FREE, GPUS, OVERRIDE, JSON, HELP, OPTS };
 
 static const struct opt opts[OPTS] = {
 	[FREE] = { 0, "free", "BYTES", false,
-		   "what is free, such as 262MiB" },
+		   "free bytes, such as 262MiB" },
 	[GPUS] = { 0, "gpus", "LIST", true,
-		   "read it from GPUs, such as 0,1; all without LIST" },
+		   "read the free bytes of GPUs, such as 0,1; of all "
+		   "without LIST" },
 	[OVERRIDE] = { 0, "override", "MIB", false,
-		       "the cap in MiB in the policy's place; 0: none at "
-		       "all" },
+		       "use this cap in MiB, not the policy's; 0: no cap" },
 	[JSON] = { 0, "json", NULL, false, "print one JSON object" },
 	[HELP] = OPT_HELP,
 };
@@ -77,12 +77,12 @@ static int write_json(const struct headroom *h, char **text, size_t *len,
 static const char *describe_term(enum kvp_cap_term term)
 {
 	static const char *const words[] = {
-		[KVP_CAP_HALF] = "half of what is free",
+		[KVP_CAP_HALF] = "half of the free bytes",
 		[KVP_CAP_FLOOR] = "the floor, 64 MiB",
-		[KVP_CAP_EIGHTH] = "an eighth of what is free",
+		[KVP_CAP_EIGHTH] = "an eighth of the free bytes",
 		[KVP_CAP_CEILING] = "the ceiling, 1 GiB",
 		[KVP_CAP_NO_READING] =
-			"what is free is not known; give --free or --gpus",
+			"free memory is not known; give --free or --gpus",
 		[KVP_CAP_OVERRIDE] = "the override",
 	};
 
@@ -105,7 +105,7 @@ static void write_text(struct strbuf *b, const struct headroom *h)
 	if (h->cap.bounded)
 		strbuf_printf(b, "cap        %s bytes: ", N(h->cap.bytes));
 	else
-		strbuf_str(b, "cap        none at all: ");
+		strbuf_str(b, "cap        none: ");
 	strbuf_printf(b, "%s\n", describe_term(h->cap.term));
 	if (!h->free_bytes)
 		return;
@@ -198,8 +198,8 @@ static int run_headroom(const struct command *self, int argc, char **argv)
 	if (exit != OPT_END)
 		return exit;
 	if (argc != optind)
-		return out_usage_error("headroom takes no file, '%s' given; "
-			"the value of --gpus is joined by =; see kvplan "
+		return out_usage_error("headroom takes no file, but '%s' is "
+			"given; write a value of --gpus after '='; see kvplan "
 			"headroom --help", argv[optind]);
 	if (s.given && s.gpus)
 		return out_usage_error("--free and --gpus contradict; give "
@@ -210,13 +210,13 @@ static int run_headroom(const struct command *self, int argc, char **argv)
 const struct command cmd_headroom = {
 	.name = "headroom",
 	.usage = "[--free=BYTES | --gpus[=LIST]] [--override=MIB] [--json]",
-	.summary = "the cap of an allocation cache beside the KV cache",
-	.text = "Says how much a cache of freed allocations may hold so that "
-		"it evicts before memory\nruns out, and what set that: min(1 "
-		"GiB, free/2, max(64 MiB, free/8)).\n"
-		"KVPLAN_ALLOC_CACHE_MAX_MB in the environment is an override "
-		"in MiB as well.\nkvplan headroom simulate runs a workload "
-		"against such a cap.",
+	.summary = "compute the cap of an allocation cache",
+	.text = "Computes how many bytes a cache of freed allocations may hold "
+		"so that it evicts\nbefore memory runs out: min(1 GiB, "
+		"free/2, max(64 MiB, free/8)).  Prints which\nterm set the "
+		"cap.  KVPLAN_ALLOC_CACHE_MAX_MB in the environment sets the "
+		"cap, too,\nin MiB.  kvplan headroom simulate runs a workload "
+		"under a cap.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_headroom,

@@ -18,29 +18,31 @@ enum { FREE, STEP_BYTES, SIZES, LIVE_BYTES, LIVE_GROWTH, STEPS, CAP, GROW,
 
 static const struct opt opts[OPTS] = {
 	[FREE] = { 0, "free", "BYTES", false,
-		   "what is free beside the KV cache, such as 262MiB" },
+		   "bytes free beside the KV cache, such as 262MiB" },
 	[STEP_BYTES] = { 0, "step-bytes", "BYTES", false,
-			 "of all tensors of a step (12.8MiB, reconstructed)" },
+			 "bytes of all tensors of a step (12.8MiB, "
+			 "reconstructed)" },
 	[SIZES] = { 0, "sizes", "N", false,
 		    "tensors of a step (10, reconstructed)" },
 	[LIVE_BYTES] = { 0, "live-bytes", "BYTES", false,
-			 "what stays in use meanwhile (24MiB, "
+			 "bytes in use during all steps (24MiB, "
 			 "reconstructed)" },
 	[LIVE_GROWTH] = { 0, "live-growth", "BYTES", false,
-			  "what live memory grows by each step (0)" },
-	[STEPS] = { 0, "steps", "N", false, "at most 1,000,000 (256)" },
+			  "bytes that live memory grows by in each step (0)" },
+	[STEPS] = { 0, "steps", "N", false,
+		    "steps to run, at most 1,000,000 (256)" },
 	[CAP] = { 0, "cap", "CAP", false,
 		  "policy (default), BYTES, unbounded, or off: no cache" },
 	[GROW] = { 0, "grow", NULL, false,
 		   "tensors grow every step" },
 	[GROWTH] = { 0, "growth", "BYTES", false,
-		     "what a tensor grows by (16 times --sizes, assumed)" },
+		     "bytes a tensor grows by (16 times --sizes, assumed)" },
 	[GRAIN] = { 0, "grain", "BYTES", false,
 		    "round tensors up to a multiple of it (1)" },
 	[PREALLOCATE] = { 0, "preallocate", NULL, false,
-			  "allocate the largest once, before step 1" },
+			  "allocate the tensors once, before step 1" },
 	[EVERY] = { 0, "every", "N", false,
-		    "print each N-th step (some 20 rows in all)" },
+		    "print every N-th step (about 20 rows in all)" },
 	[JSON] = { 0, "json", NULL, false, "print one JSON object" },
 	[HELP] = OPT_HELP,
 };
@@ -92,7 +94,7 @@ static int set_cap(struct simulate_settings *s, const char *value)
 		return KVP_EXIT_INPUT;
 	/* In the environment 0 means no cap; refuse it here. */
 	if (s->cap == SIMULATE_STATED && !s->cap_bytes)
-		return out_usage_error("--cap=%s: say unbounded for no cap, "
+		return out_usage_error("--cap=%s: give unbounded for no cap, "
 				       "off for no cache", value);
 	return KVP_EXIT_YES;
 }
@@ -168,14 +170,14 @@ static int complete_arguments(struct arguments *a)
 	int exit;
 
 	if (!a->given[FREE])
-		return out_usage_error("simulate needs to know what is free: "
-				       "give --free=BYTES");
+		return out_usage_error("the free bytes are not known: give "
+				       "--free=BYTES");
 	if (a->given[GROWTH] && !s->decode.grow)
-		return out_usage_error("--growth is of tensors that grow; "
-				       "give --grow as well");
+		return out_usage_error("--growth has no effect without "
+				       "--grow; give both");
 	complete_workload(a);
 	if (s->decode.steps * s->decode.sizes > TENSORS_MAX)
-		return out_usage_error("--steps=%llu and --sizes=%llu: are "
+		return out_usage_error("--steps=%llu and --sizes=%llu make "
 			"%s tensors, at most %s can be simulated",
 			(unsigned long long)s->decode.steps,
 			(unsigned long long)s->decode.sizes,
@@ -271,13 +273,14 @@ const struct command cmd_headroom_simulate = {
 		 "[--growth=BYTES]] [--grain=BYTES]\n"
 		 "                                [--preallocate] [--every=N] "
 		 "[--json]",
-	.summary = "run a decode workload on a card on paper",
-	.text = "Every step asks an allocation cache for its tensors and puts "
-		"them back.  Tells\nwhether the process lives, and what the "
-		"cache held.  The defaults of the workload\nare "
+	.summary = "simulate a decode workload under a cap",
+	.text = "Every step allocates its tensors from an allocation cache and "
+		"frees them.  Prints\nwhether the process survives and what "
+		"the cache held.  The defaults of the workload\nare "
 		"reconstructed: fitted to published figures, not published "
-		"themselves; what\ntensors grow by is assumed.\nKVPLAN_ALLOC_CACHE_MAX_MB, in MiB, takes the "
-		"place of the policy's cap; 0 is none.",
+		"themselves; the\ndefault growth is assumed.\n"
+		"KVPLAN_ALLOC_CACHE_MAX_MB in the environment is used, not "
+		"the policy's cap; it is\nin MiB, and 0 is no cap.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_simulate,

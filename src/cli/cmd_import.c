@@ -33,21 +33,22 @@ static const struct opt opts[OPTS] = {
 	[EXECUTION_ROWS] = { 0, "execution-rows", "N", false,
 			     "rows of running sequences (256)" },
 	[SNAPSHOT_ROWS] = { 0, "snapshot-rows", "N", false,
-			    "saved rows (left to kvplan size)" },
+			    "rows of saved sequences (left to kvplan size)" },
 	[PAGES] = { 0, "pages", "N", false,
 		    "pages of a rank (left to kvplan size)" },
 	[SPEC_TOKENS] = { 0, "spec-tokens", "N", false,
 			  "speculative tokens a row has room for (0)" },
 	[MTP] = { 0, "mtp", "N", true,
-		  "MTP layers, too; all that the config states" },
+		  "count N MTP layers, too; all without N" },
 	[STAGE] = { 0, "stage", "I/N", false,
-		    "stage I of N of a pipeline, or I/A,B,... layers" },
+		    "pipeline stage I of N; or I/A,B,..., the layers of "
+		    "each stage" },
 	[AS] = { 0, "as", "FAMILY", false,
-		 "take the model for one of this family" },
+		 "read the config as one of this family" },
 	[NAME] = { 0, "name", "NAME", false, "the geometry's name" },
 	[OUTPUT] = { 'o', "output", "FILE", false,
 		     "write the geometry to FILE, whole or not at all" },
-	[QUIET] = { 'q', "quiet", NULL, false, "no derivation" },
+	[QUIET] = { 'q', "quiet", NULL, false, "print no derivation" },
 	[LIST_FAMILIES] = { 0, "list-families", NULL, false,
 			    "list the families and their model_type" },
 	[HELP] = OPT_HELP,
@@ -269,11 +270,11 @@ static int run_import(const struct command *self, int argc, char **argv)
 const struct command cmd_import = {
 	.name = "import",
 	.usage = "--tp=N [OPTION]... [-o FILE] CONFIG.json|-",
-	.summary = "make a geometry of a model's config.json",
-	.text = "Writes a geometry to standard output or to FILE, and to "
-		"standard error how every\nnumber came about: which keys were "
-		"read, which formula, which default and whose.\nWithout pages "
-		"and snapshot rows it is one for kvplan size.",
+	.summary = "make a geometry from a model's config.json",
+	.text = "Writes a geometry to standard output or to FILE.  Prints to "
+		"standard error how each\nnumber was derived: the keys, the "
+		"formula, and the source of every default.  A\ngeometry "
+		"without pages and snapshot rows is input for kvplan size.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_import,

@@ -17,10 +17,11 @@ static const struct opt opts[OPTS] = {
 	[OUTPUT] = { 'o', "output", "FILE", false,
 		     "write the plan to FILE, whole or not at all" },
 	[LIMITS] = { 0, "limits", "FILE", false,
-		     "judge by what kvplan probe found on the node" },
+		     "use the limits that kvplan probe found on the node" },
 	[MERGE] = { 0, "merge", "MODE", false,
 		    "none, row (default) or span" },
-	[QUIET] = { 'q', "quiet", NULL, false, "no summary; warnings stay" },
+	[QUIET] = { 'q', "quiet", NULL, false,
+		    "print warnings only, no summary" },
 	[HELP] = OPT_HELP,
 };
 
@@ -150,10 +151,10 @@ const struct command cmd_plan = {
 	.name = "plan",
 	.usage = "[-o FILE] [--limits=FILE] [--merge=none|row|span] [-q] "
 		 "GEOMETRY|-",
-	.summary = "plan a geometry: write its chunk map",
-	.text = "Writes the plan to standard output or to FILE and a summary "
-		"to standard error.\nA plan that exceeds the driver's table "
-		"is written all the same, with a warning.",
+	.summary = "make a plan from a geometry",
+	.text = "Writes the plan to standard output or to FILE.  Prints a "
+		"summary to standard error,\nand a warning if the plan needs "
+		"more table entries than the driver has.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_plan,

@@ -20,14 +20,14 @@ static const struct opt opts[OPTS] = {
 	[GPUS] = { 0, "gpus", "LIST", true,
 		   "probe GPUs, such as 0,1; all visible ones without LIST" },
 	[ENTRIES] = { 0, "entries", NULL, false,
-		      "count the free table entries; nobody can map "
-		      "meanwhile" },
+		      "count the free table entries; meanwhile no other "
+		      "process can map" },
 	[MAX] = { 0, "max", "N", false,
 		  "count at most N entries (" MAX_DEFAULT ")" },
 	[JSON] = { 0, "json", NULL, false,
 		   "print the limits as JSON, which --limits reads" },
 	[OUTPUT] = { 'o', "output", "FILE", false,
-		     "write them to FILE, whole or not at all" },
+		     "write the limits to FILE, whole or not at all" },
 	[HELP] = OPT_HELP,
 };
 
@@ -51,9 +51,9 @@ static void show_count(void *cookie, uint64_t entries)
 	struct counting *c = cookie;
 
 	if (!entries)
-		out_warning("counting table entries: until all are given back "
-			    "again, other processes on this node may fail to "
-			    "map memory");
+		out_warning("counting table entries: until all are given back, "
+			    "other processes on this node may fail to map "
+			    "memory");
 	if (!c->terminal)
 		return;
 	fprintf(stderr, "\r%s entries \033[K", out_number(entries).text);
@@ -142,14 +142,14 @@ static int run_probe(const struct command *self, int argc, char **argv)
 	if (exit != OPT_END)
 		return exit;
 	if (argc != optind)
-		return out_usage_error("probe takes no file, %d given; the "
-			"value of --gpus is joined by =; see kvplan probe "
+		return out_usage_error("probe takes no file, %d given; write "
+			"the value of --gpus after '='; see kvplan probe "
 			"--help", argc - optind);
 	if (!s.gpus)
-		return out_usage_error("probe asks the CUDA driver: give "
-				       "--gpus");
+		return out_usage_error("only GPUs can be probed: give --gpus");
 	if (s.options.max_entries && !s.options.entries)
-		return out_usage_error("--max bounds --entries; give both");
+		return out_usage_error("--max has no effect without "
+				       "--entries; give both");
 	s.json = s.json || (s.output && !strcmp(s.output, "-"));
 	exit = files_check(&(struct run_file){ .path = s.output,
 			   .option = "-o ", .output = true }, 1, true);
@@ -159,10 +159,10 @@ static int run_probe(const struct command *self, int argc, char **argv)
 const struct command cmd_probe = {
 	.name = "probe",
 	.usage = "--gpus[=LIST] [--entries [--max=N]] [--json] [-o FILE]",
-	.summary = "find out what this node's GPUs can really do",
-	.text = "Tries on a little memory what the driver allows and what it "
-		"costs, and gives all back.\nplan, verify and realize judge "
-		"by its file with --limits.",
+	.summary = "measure what this node's GPUs can do",
+	.text = "Tries with little memory what the driver allows and how long "
+		"its calls take, and\ngives everything back.  plan, verify "
+		"and realize use the file with --limits.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_probe,

@@ -24,15 +24,15 @@ static const struct opt opts[OPTS] = {
 		   "use GPUs, such as 0,1; all visible ones without LIST" },
 	[RANKS] = { 0, "ranks", "A-B", false, "realize ranks A to B only" },
 	[CHECK] = { 0, "check", "quick|full", true,
-		    "check that memory is what the plan says" },
+		    "write and read memory to check the mappings" },
 	[LIMITS] = { 0, "limits", "FILE", false,
-		     "judge by what kvplan probe found on this node" },
+		     "use the limits that kvplan probe found on this node" },
 	[ADDRESSES] = { 0, "addresses", "FILE", false,
-			"reserve the addresses that FILE was published with" },
+			"reserve the addresses in FILE, written by --publish" },
 	[PUBLISH] = { 0, "publish", "FILE", false,
-		      "write the capacities to FILE once all succeeded" },
+		      "write the capacities to FILE after success" },
 	[TRACE] = { 0, "trace", "FILE", false,
-		    "write every state and call to FILE, one JSON per line" },
+		    "write every state and call to FILE as a JSON line" },
 	[HOLD] = { 0, "hold", NULL, false,
 		   "keep everything until SIGINT or SIGTERM" },
 	[WARN] = { 0, "warn", "RULE", false,
@@ -105,9 +105,10 @@ static void refuse_unverified(const struct kvp_verdict *verdict,
 			sizeof(options) - used, " --warn=%s",
 			kvp_rule_name(f->rule));
 	}
-	out_usage_error("%s: the plan is not verified, nothing was touched%s%s",
+	out_usage_error("%s: the plan is not verified, nothing was allocated"
+			"%s%s",
 			kvp_file_label(path), f ? "" :
-			"; it can be realized all the same with",
+			"; to realize it all the same, add",
 			f ? "" : options);
 }
 
@@ -177,8 +178,8 @@ static int set_warn(struct realize_settings *s, const char *value)
 	list_advisory_rules(names, sizeof(names));
 	if (!kvp_rule_is_advisory(rule))
 		return out_usage_error("--warn=%s: a plan that breaks this "
-			"rule has wrong mappings or false numbers and is never "
-			"realized; only these rules can be lowered here: %s",
+			"rule has wrong mappings or wrong numbers and is never "
+			"realized; only these rules may be warnings here: %s",
 			value, names);
 	s->rules.severity[rule] = KVP_WARNING;
 	if (rule == KVP_RULE_ENTRY_LIMIT)
@@ -191,7 +192,7 @@ static int set_file(const char **file, const char *option, const char *value)
 {
 	if (!strcmp(value, "-"))
 		return out_usage_error("--%s=-: must be a file; --json prints "
-				       "capacities", option);
+				       "the capacities", option);
 	*file = value;
 	return KVP_EXIT_YES;
 }
@@ -363,13 +364,13 @@ static int run_realize(const struct command *self, int argc, char **argv)
 		return out_usage_error("--host and --gpus contradict; give "
 				       "one of them");
 	if (argc - optind != 1)
-		return out_usage_error("realize takes one plan, %d given; the "
-			"values of --gpus and --check are joined by =; see "
-			"kvplan realize --help", argc - optind);
+		return out_usage_error("realize takes one plan, %d given; "
+			"write the values of --gpus and --check after '='; "
+			"see kvplan realize --help", argc - optind);
 	if (s.addresses && !strcmp(s.addresses, "-") &&
 	    !strcmp(argv[optind], "-"))
 		return out_usage_error("--addresses=- and the plan are both "
-			"the standard input; give a file for one of them");
+			"standard input; give a file for one of them");
 	if (check_files(&s, argv[optind]) ||
 	    override_load(&s.options.cap, NULL))
 		return KVP_EXIT_INPUT;
@@ -385,10 +386,10 @@ const struct command cmd_realize = {
 		 "                      [--trace=FILE] [--hold] [--warn=RULE] "
 		 "[--json] PLAN|-",
 	.summary = "realize a plan on this machine's memory or GPUs",
-	.text = "Verifies the plan, checks that the machine suffices, then "
-		"reserves, creates, maps and\ngrants in one attempt, and gives "
-		"everything back.  A rehearsal: engines call the library\nin "
-		"their own process.",
+	.text = "Verifies the plan and checks that the machine can hold it.  "
+		"Then reserves addresses,\ncreates physical allocations, maps "
+		"them, grants access, and gives everything back.\nEngines "
+		"call the library in their own process.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_realize,

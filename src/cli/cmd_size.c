@@ -17,24 +17,26 @@ enum {
 
 static const struct opt opts[OPTS] = {
 	[FREE] = { 0, "free", "BYTES", false,
-		   "what is free, such as 90GiB; or one for each rank: "
-		   "A,B,..." },
+		   "free bytes, such as 90GiB; or A,B,..., one value "
+		   "for each rank" },
 	[GPUS] = { 0, "gpus", "LIST", true,
-		   "read it from GPUs, such as 0,1; all without LIST" },
+		   "read the free bytes of GPUs, such as 0,1; of all "
+		   "without LIST" },
 	[MEMORY_LIMIT] = { 0, "memory-limit", "LIMIT", false,
-			   "use all but -1G of it, or 90%, or at most 70GiB; "
-			   "repeatable" },
+			   "how much to use: -1G (all but that), 90% or "
+			   "70GiB; repeatable" },
 	[TOKENS] = { 0, "tokens", "N", false,
-		     "pages for N tokens in place of the most" },
-	[PAGES] = { 0, "pages", "N", false, "N pages in place of the most" },
+		     "as many pages as N tokens need, not the most" },
+	[PAGES] = { 0, "pages", "N", false, "N pages, not the most" },
 	[SNAPSHOTS] = { 0, "snapshots", "N", false,
 			"at most N snapshot rows" },
 	[LENGTH] = { 0, "length", "N", false,
-		     "count sequences of N tokens, with rows beside them" },
+		     "count the sequences of N tokens, and the rows beside" },
 	[RESERVE_CACHE] = { 0, "reserve-cache", "CAP", true,
-			    "keep free what a cache of CAP (64MiB) needs" },
+			    "keep the bytes free that a cache of CAP (64MiB) "
+			    "needs" },
 	[TILE_GRANULES] = { 0, "tile-granules", "N", false,
-			    "N in place of the geometry's: fewer chunks, more "
+			    "granules in a tile: more make fewer chunks, more "
 			    "conflicts" },
 	[OUTPUT] = { 'o', "output", "FILE", false,
 		     "write the sized geometry to FILE, whole or not at "
@@ -55,8 +57,8 @@ static int set_free(struct size_memory *m, const char *value)
 	size_t len;
 
 	if (m->count)
-		return out_usage_error("--free=%s: is given twice; values of "
-			"several ranks are separated by commas", value);
+		return out_usage_error("--free=%s: is given twice; separate "
+			"the values of several ranks by commas", value);
 	for (; value && !exit; value += len + 1) {
 		len = strcspn(value, ",");
 		if (m->count == KVP_RANKS_MAX)
@@ -105,12 +107,12 @@ static int set_cap(struct size_settings *s, const char *value)
 		return KVP_EXIT_YES;
 	exit = opt_bytes("reserve-cache", value, &s->cap_bytes);
 	if (!exit && !s->cap_bytes)
-		return out_usage_error("--reserve-cache=%s: nothing can be "
-			"kept free for a cache without a cap; give a size "
-			"such as 64MiB", value);
+		return out_usage_error("--reserve-cache=%s: a cache without "
+			"a cap has no size to keep free; give a size such as "
+			"64MiB", value);
 	if (!exit && s->cap_bytes > KVP_CAP_CEILING_BYTES)
 		return out_usage_error("--reserve-cache=%s: is more than "
-			"%llu bytes (1 GiB), the most a cache is given",
+			"%llu bytes (1 GiB), the largest cap of a cache",
 			value, (unsigned long long)KVP_CAP_CEILING_BYTES);
 	return exit;
 }
@@ -179,23 +181,23 @@ static int check_options(const struct size_settings *s)
 			(unsigned long long)s->tokens,
 			(unsigned long long)s->pages);
 	if (!known && !s->tokens && !s->pages)
-		return out_usage_error("nothing says how many pages: give "
+		return out_usage_error("the number of pages is not known: give "
 			"--free=BYTES or --gpus for the most that fit, or "
 			"--pages=N or --tokens=N");
 	if (!known && s->nlimits)
-		return out_usage_error("--memory-limit=%s is of what is free; "
-			"give --free=BYTES or --gpus as well",
+		return out_usage_error("--memory-limit=%s needs the free "
+			"bytes; give --free=BYTES or --gpus as well",
 			s->sizings[0].limit);
 	if (!known && s->reserve_cache)
-		return out_usage_error("--reserve-cache is of what is free; "
-			"give --free=BYTES or --gpus as well");
+		return out_usage_error("--reserve-cache needs the free "
+			"bytes; give --free=BYTES or --gpus as well");
 	if (s->output && s->nlimits > 1)
 		return out_usage_error("-o %s takes one geometry, "
 			"--memory-limit=%s and --memory-limit=%s make two; "
 			"give one limit", s->output, s->sizings[0].limit,
 			s->sizings[1].limit);
 	if (s->json && size_to_stdout(s))
-		return out_usage_error("--json and -o - are both for the "
+		return out_usage_error("--json and -o - both write to "
 			"standard output; give -o a file");
 	return check_files(s);
 }
@@ -210,8 +212,8 @@ static int run_size(const struct command *self, int argc, char **argv)
 		return exit;
 	if (argc - optind != 1)
 		return out_usage_error("size takes one geometry, %d given; "
-			"the values of --gpus and --reserve-cache are joined "
-			"by =; see kvplan size --help", argc - optind);
+			"write the values of --gpus and --reserve-cache "
+			"after '='; see kvplan size --help", argc - optind);
 	s.input = argv[optind];
 	exit = check_options(&s);
 	return exit ? exit : size_run(&s);
@@ -227,10 +229,10 @@ const struct command cmd_size = {
 		 "[--tile-granules=N] [-o FILE] [--json]\n"
 		 "                   GEOMETRY|-",
 	.summary = "find the most pages and rows that fit the memory",
-	.text = "Sizes a geometry that leaves pages and snapshot_rows open, "
-		"or other than it states,\nand prints every term.  Nothing is "
-		"reserved that was not asked for.  With -o the\nsized geometry "
-		"is written, ready for kvplan plan.",
+	.text = "Finds pages and snapshot_rows for a geometry, whether or not "
+		"it states them, and\nprints every term.  No memory is kept "
+		"free unless an option says so.  -o writes\nthe sized "
+		"geometry, which is input for kvplan plan.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_size,

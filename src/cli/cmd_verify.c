@@ -20,7 +20,7 @@ static const struct opt opts[OPTS] = {
 	[GEOMETRY] = { 0, "geometry", "FILE", false,
 		       "the plan's geometry must be the one in FILE" },
 	[LIMITS] = { 0, "limits", "FILE", false,
-		     "judge by what kvplan probe found on the node" },
+		     "use the limits that kvplan probe found on the node" },
 	[MERGE] = { 0, "merge", "MODE", false,
 		    "plan a geometry in mode none, row (default) or span" },
 	[WARN] = { 0, "warn", "RULE", false, "findings of RULE are warnings" },
@@ -255,9 +255,9 @@ const struct command cmd_verify = {
 		 "[--error=RULE] [--list-rules]\n"
 		 "                     [PLAN|-]...",
 	.summary = "verify plans; a geometry is planned first",
-	.text = "Works everything out again from each plan's geometry and "
-		"chunks and prints every\nfinding of every rule.  The last "
-		"line begins with VERIFIED or NOT VERIFIED.",
+	.text = "Computes what a plan must state from its geometry and chunks, "
+		"and prints every\ndifference as a finding of a rule.  The "
+		"last line begins with VERIFIED or NOT\nVERIFIED.",
 	.opts = opts,
 	.nopts = OPTS,
 	.run = run_verify,

@@ -120,8 +120,8 @@ static bool files_clash(const struct run_file *output,
 static const char *find_stream(const char *path, bool answers)
 {
 	static const char *const names[] = {
-		[STDOUT_FILENO] = "the standard output",
-		[STDERR_FILENO] = "the standard error",
+		[STDOUT_FILENO] = "standard output",
+		[STDERR_FILENO] = "standard error",
 	};
 	struct target t;
 	struct stat st;
@@ -146,8 +146,8 @@ int files_check(const struct run_file *files, size_t count, bool answers)
 		printed = files[i].output ?
 			  find_stream(files[i].path, answers) : NULL;
 		if (printed)
-			return out_usage_error("%s%s: is %s too; give it a "
-					       "file of its own",
+			return out_usage_error("%s%s: is %s too; give it "
+					       "a file of its own",
 					       files[i].option, files[i].path,
 					       printed);
 	}

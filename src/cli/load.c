@@ -62,7 +62,7 @@ void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes)
 	else if (!cap_is_reached(true, cap->bytes, free_bytes))
 		out_warning("a cap of %s bytes is more than half of the %s "
 			    "that are free: memory may run out before "
-			    "anything is evicted",
+			    "the cache evicts anything",
 			    out_number(cap->bytes).text,
 			    out_number(free_bytes).text);
 }
@@ -79,6 +79,6 @@ int override_load(struct kvp_cap_override *o, const char *option_value)
 	       kvp_cap_override_read(o, name, getenv(name), &err);
 	if (code == KVP_EINPUT && !option_value && !*getenv(name))
 		return out_usage_error("%s is empty; unset it, or set it to "
-			"MiB, or to 0 for no cap at all", name);
+			"a number of MiB, or to 0 for no cap", name);
 	return code ? out_error(&err) : KVP_EXIT_YES;
 }

@@ -66,8 +66,8 @@ static int run_command(int argc, char **argv)
 	const struct command *command;
 
 	if (argc < 2)
-		return out_usage_error("which command?  kvplan --help lists "
-				       "them");
+		return out_usage_error("no command is given; kvplan --help "
+				       "lists them");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return print_usage();
 	if (!strcmp(argv[1], "--version")) {

@@ -119,8 +119,8 @@ int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 		if (*end && *end != ',')
 			goto bad;
 		if (each > OPT_GPU_MAX)
-			return out_usage_error("--gpus=%s: numbers of GPUs are "
-				"at most %llu", given,
+			return out_usage_error("--gpus=%s: the number of a "
+				"GPU is at most %llu", given,
 				(unsigned long long)OPT_GPU_MAX);
 		if (*count == KVP_RANKS_MAX)
 			return out_usage_error("--gpus: lists more than %llu "
@@ -144,8 +144,8 @@ int opt_bytes(const char *option, const char *value, uint64_t *bytes)
 		return out_usage_error("--%s=%s: has more than %d decimals",
 				       option, value, BYTES_DECIMALS_MAX);
 	if (code)
-		return out_usage_error("--%s=%s: must be bytes, such as "
-			"274726912, or 262MiB (KiB, MiB, GiB, TiB, or K, M, "
+		return out_usage_error("--%s=%s: must be a size, such as "
+			"274726912 or 262MiB (KiB, MiB, GiB, TiB, or K, M, "
 			"G, T)", option, value);
 	return KVP_EXIT_YES;
 }

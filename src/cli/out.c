@@ -91,3 +91,12 @@ struct number out_number(uint64_t value)
 	*to = '\0';
 	return n;
 }
+
+struct count out_count(uint64_t value, const char *noun)
+{
+	struct count c;
+
+	snprintf(c.text, sizeof(c.text), "%s %s%s", out_number(value).text,
+		 noun, value == 1 ? "" : "s");
+	return c;
+}

@@ -51,10 +51,10 @@ static void add_abilities(struct strbuf *b, const struct kvp_limits *l)
 		[KVP_PARTIAL_MAP] = "map a part of an allocation",
 		[KVP_PART_GRANT] = "grant a part of a mapping",
 		[KVP_HALF_UNMAP] = "unmap half of a mapping",
-		[KVP_ALIAS_COHERENT] = "aliases read what is written",
+		[KVP_ALIAS_COHERENT] = "an alias reads what was written",
 		[KVP_READ_ONLY_PEERS] = "read-only peers read, cannot write",
-		[KVP_HINT_HONOURED] = "a free address asked for is given",
-		[KVP_HINT_MOVES] = "a taken address succeeds elsewhere",
+		[KVP_HINT_HONOURED] = "reserve a free address asked for",
+		[KVP_HINT_MOVES] = "reserve another if it is taken",
 	};
 	static const char *const words[] = {
 		[KVP_NOT_ASKED] = "n/a", [KVP_NO] = "no", [KVP_YES] = "yes",
@@ -66,7 +66,7 @@ static void add_abilities(struct strbuf *b, const struct kvp_limits *l)
 		      "the driver's answer");
 	for (i = 0; i < KVP_ABILITIES; i++, a++)
 		strbuf_printf(b, "%-38s %-5s %s\n", what[i], words[a->works],
-			      a->works == KVP_NOT_ASKED ? "takes two GPUs "
+			      a->works == KVP_NOT_ASKED ? "needs two GPUs "
 			      "that are peers" : a->answer);
 }
 

@@ -98,12 +98,12 @@ static void describe_nearest(const struct search *f,
 			 "--ranks=%u-%u needs %s", first, first + ranks - 1,
 			 N(need));
 	if (g->static_entries > f->available)
-		snprintf(text, size, "; static_entries alone are %s: end what "
-			 "holds them", N(g->static_entries));
+		snprintf(text, size, "; static_entries alone are %s: end the "
+			 "processes that hold them", N(g->static_entries));
 	else
 		snprintf(text, size, "; no mode fits, nor do larger tiles%s; "
 			 "%s%s%s", nearest, code == KVP_ETABLE ?
-			 "end what else holds entries on this node" :
+			 "end other processes that hold entries on this node" :
 			 "plan fewer rows", code == KVP_EENTRIES &&
 			 g->dcp_group_size > 1 ? ", lower dcp_group_size" : "",
 			 fewer);
@@ -127,8 +127,9 @@ static void describe_cure(const struct kvp_plan *plan,
 		f.available = u64_min(limit, held);
 	if (code == KVP_ETABLE && need <= limit)
 		used = (size_t)snprintf(text, size, "; the plan needs %s of "
-			"%s, so others on this node hold the rest: end them, "
-			"or count them as static_entries", N(need), N(limit));
+			"%s, so other processes on this node hold the rest: "
+			"end them, or state their entries as static_entries",
+			N(need), N(limit));
 	if (find_fitting(&f, plan))
 		describe_fitting(&f, text + used, size - used);
 	else

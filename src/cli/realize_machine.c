@@ -32,9 +32,10 @@ static int open_gpus(struct kvp_backend **backend, const struct kvp_plan *plan,
 	if (s->options.nranks <= have)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EREFUSED,
-		"%u ranks need a GPU each, %u %s; --ranks=0-%u realizes as "
+		"%u ranks need a GPU each, %u %s %s; --ranks=0-%u realizes as "
 		"many as there are", s->options.nranks, have,
-		s->ngpus ? "are listed" : "are visible", have - 1);
+		have == 1 ? "is" : "are", s->ngpus ? "listed" : "visible",
+		have - 1);
 }
 
 /* Write the ranks that are set as "1-7,12". */
@@ -67,17 +68,20 @@ static void print_readers_elsewhere(const struct kvp_plan *plan,
 	uint32_t end = first + s->options.nranks;
 	bool outside[KVP_RANKS_MAX] = { false };
 	char text[256] = "";
-	size_t j;
+	size_t j, count = 0;
 
 	for (i = first; i < end; i++)
 		for (j = 0; j < plan->access[i].readers.count; j++) {
 			reader = plan->access[i].readers.rank[j];
 			outside[reader] = reader < first || reader >= end;
 		}
+	for (i = 0; i < KVP_RANKS_MAX; i++)
+		count += outside[i];
 	format_ranks(text, sizeof(text), outside);
-	if (*text)
+	if (count)
 		fprintf(stderr, "kvplan: note: readers that are not realized "
-			"here get no grant: ranks %s\n", text);
+			"here get no grant: %s %s\n",
+			count == 1 ? "rank" : "ranks", text);
 }
 
 int realize_backend(struct kvp_backend **backend, const struct kvp_plan *plan,

@@ -66,8 +66,8 @@ static void show_progress(struct progress *p, const struct kvp_event *e,
 	int64_t left = done ? (int64_t)((double)ms *
 		(double)(e->entries_total - e->entries) / (double)done) : 0;
 
-	fprintf(stderr, "\r%s rank %u: %llu of %llu calls, %llu of %llu "
-		"entries, %lld s left \033[K", kvp_state_name(e->state),
+	fprintf(stderr, "\r%s rank %u: call %llu of %llu, entry %llu of "
+		"%llu, %lld s left \033[K", kvp_state_name(e->state),
 		e->rank, (unsigned long long)e->calls_done,
 		(unsigned long long)e->calls_total,
 		(unsigned long long)e->entries,

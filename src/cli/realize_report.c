@@ -6,6 +6,7 @@
 #include "cli/realize.h"
 
 #define N(value) out_number(value).text
+#define C(value, noun) out_count(value, noun).text
 
 /* The fewest and the most readers of a record. */
 static void find_reader_range(const struct kvp_access_record *records,
@@ -56,11 +57,11 @@ static void warn_headroom(const struct kvp_realization *r,
 	cap_warn(&cap, left);
 	if (s->gpus && plan->has_headroom && plan->headroom.bounded &&
 	    !cap_is_reached(true, plan->headroom.cap_bytes, left))
-		out_warning("the plan states a cap of %s bytes, and %s are "
-			    "free beside rank %u: more than half of it is not "
-			    "reached before memory runs out; size again with "
-			    "what is free", N(plan->headroom.cap_bytes),
-			    N(left), rank);
+		out_warning("the plan states a cap of %s bytes, and %s bytes "
+			    "are free beside rank %u: a cap above half of "
+			    "that is not reached before memory runs out; size "
+			    "again with the bytes that are free",
+			    N(plan->headroom.cap_bytes), N(left), rank);
 }
 
 static void add_headroom(struct strbuf *b, const struct kvp_realization *r,
@@ -78,7 +79,7 @@ static void add_headroom(struct strbuf *b, const struct kvp_realization *r,
 		strbuf_printf(b, "%s bytes (%s)\n", N(cap.bytes),
 			      kvp_cap_term_name(cap.term));
 	else
-		strbuf_printf(b, "anything (%s)\n",
+		strbuf_printf(b, "any number of bytes (%s)\n",
 			      kvp_cap_term_name(cap.term));
 }
 
@@ -101,15 +102,14 @@ static int print_text(const struct kvp_realization *r,
 
 	records = kvp_realization_access(r, &count);
 	find_reader_range(records, count, &least, &most);
-	strbuf_printf(&b, "REALIZED %u of %s ranks, mode %s, %s chunks each, "
-		      "%s table entries beside %s of others, %s; %s access "
-		      "records with ", s->options.nranks,
-		      N(plan->geometry.ranks), kvp_merge_name(plan->merge),
-		      N(plan->nchunks), N(kvp_realization_entries(r) - others),
-		      N(others), checks[s->options.check], N(count));
+	strbuf_printf(&b, "REALIZED %u of %s, mode %s, %s each, %s table "
+		      "entries beside %s of others, %s; %s with ",
+		      s->options.nranks, C(plan->geometry.ranks, "rank"),
+		      kvp_merge_name(plan->merge), C(plan->nchunks, "chunk"),
+		      N(kvp_realization_entries(r) - others), N(others),
+		      checks[s->options.check], C(count, "access record"));
 	if (least == most)
-		strbuf_printf(&b, "exactly %zu reader%s\n", most,
-			      most == 1 ? "" : "s");
+		strbuf_printf(&b, "exactly %s\n", C(most, "reader"));
 	else
 		strbuf_printf(&b, "%zu to %zu readers\n", least, most);
 	add_headroom(&b, r, s);

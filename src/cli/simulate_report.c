@@ -39,8 +39,7 @@ static struct number to_mib(uint64_t bytes)
 static void add_amount(struct strbuf *t, uint64_t bytes)
 {
 	if (bytes && bytes <= MIB / 20)
-		strbuf_printf(t, "%s byte%s", out_number(bytes).text,
-			      bytes == 1 ? "" : "s");
+		strbuf_str(t, out_count(bytes, "byte").text);
 	else
 		strbuf_printf(t, "%s MiB", M(bytes));
 }
@@ -99,9 +98,8 @@ static void add_live(struct strbuf *t, const struct kvp_decode *d)
 	add_amount(t, d->live_bytes);
 	strbuf_str(t, " live");
 	if (d->live_growth_bytes)
-		strbuf_printf(t, ", growing by %s byte%s a step",
-			      out_number(d->live_growth_bytes).text,
-			      d->live_growth_bytes == 1 ? "" : "s");
+		strbuf_printf(t, ", growing by %s a step",
+			      out_count(d->live_growth_bytes, "byte").text);
 	strbuf_str(t, "; ");
 }
 
@@ -115,14 +113,13 @@ static void begin_text(struct simulation *s)
 	strbuf_str(t, " free; ");
 	add_live(t, d);
 	add_amount(t, d->step_bytes);
-	strbuf_printf(t, " a step in %s %stensor%s%s",
-		      out_number(d->sizes).text,
-		      d->grow ? "growing " : "", d->sizes == 1 ? "" : "s",
+	strbuf_printf(t, " a step in %s%s",
+		      out_count(d->sizes, d->grow ? "growing tensor" :
+						    "tensor").text,
 		      d->preallocate ? ", allocated once" : "");
 	if (!set->assumed)
-		strbuf_printf(t, ", %s byte%s longer each step",
-			      out_number(d->growth_bytes).text,
-			      d->growth_bytes == 1 ? "" : "s");
+		strbuf_printf(t, ", %s longer each step",
+			      out_count(d->growth_bytes, "byte").text);
 	if (d->grain_bytes > 1)
 		strbuf_printf(t, ", rounded up to multiples of %s bytes",
 			      out_number(d->grain_bytes).text);
@@ -281,7 +278,7 @@ static void add_pending(struct strbuf *t, uint64_t bytes)
 		return;
 	strbuf_str(t, ", ");
 	add_amount(t, bytes);
-	strbuf_str(t, " more after the step");
+	strbuf_str(t, " more freed after the step");
 }
 
 static void end_text(struct simulation *s, const struct kvp_decode_result *r)
@@ -289,8 +286,7 @@ static void end_text(struct simulation *s, const struct kvp_decode_result *r)
 	struct strbuf *t = &s->out.text;
 
 	if (!r->exhausted) {
-		strbuf_printf(t, "\n%s step%s", out_number(r->steps).text,
-			      r->steps == 1 ? "" : "s");
+		strbuf_printf(t, "\n%s", out_count(r->steps, "step").text);
 	} else {
 		strbuf_printf(t, "\nout of memory %s step %s",
 			      r->tensor ? "in" : "before",

@@ -24,12 +24,10 @@ static void add_line(struct strbuf *b, const char *label, uint64_t value)
 	strbuf_printf(b, "\n  %-18s %21s", label, N(value));
 }
 
-/* "1 plane", "2 planes". */
 static void add_count(struct strbuf *b, const char *before, uint64_t count,
-		      const char *what)
+		      const char *noun)
 {
-	strbuf_printf(b, "%s%s %s%s", before, N(count), what,
-		      count == 1 ? "" : "s");
+	strbuf_printf(b, "%s%s", before, out_count(count, noun).text);
 }
 
 /* Add the free bytes and the rank they belong to. */
@@ -50,7 +48,7 @@ static void add_source(struct strbuf *b, const struct size_answer *a,
 		strbuf_printf(b, "  on rank %u, %s, the least of %zu",
 			      z->rank, gpu->label, m->ngpus);
 		add_line(b, "used by others", foreign_bytes(m, z));
-		strbuf_printf(b, "  of %s there", N(gpu->total_bytes));
+		strbuf_printf(b, "  of %s bytes", N(gpu->total_bytes));
 	}
 }
 
@@ -90,10 +88,10 @@ static void add_uses(struct strbuf *b, const struct size_answer *a,
 		return;
 	add_line(b, "left", z->left_bytes);
 	if (each->headroom.bounded)
-		strbuf_printf(b, "  cap of a cache there %s",
+		strbuf_printf(b, "  a cache in them may hold %s",
 			      N(each->headroom.cap_bytes));
 	else
-		strbuf_str(b, "  no cap of a cache there");
+		strbuf_str(b, "  a cache in them has no cap");
 }
 
 static void add_entries(struct strbuf *b, const struct kvp_geometry *g,
@@ -102,7 +100,7 @@ static void add_entries(struct strbuf *b, const struct kvp_geometry *g,
 	uint64_t limit = g->entry_limit - g->entry_reserve;
 
 	add_line(b, label, entries);
-	strbuf_printf(b, "  own %s, foreign %s; %s the limit, %s",
+	strbuf_printf(b, "  own %s, others' %s; %s the limit of %s",
 		      N(entries - g->static_entries), N(g->static_entries),
 		      entries > limit ? "over" : "within", N(limit));
 }
@@ -128,13 +126,14 @@ static void add_capacity(struct strbuf *b, const struct size_answer *a,
 	add_count(b, " each, beside ", c->rows_beside, "row");
 	strbuf_str(b, a->geometry->execution_rows &&
 		   c->sequences == a->geometry->execution_rows ?
-		   "; no more execution rows" : "; no more pages");
+		   "; then execution rows run out" :
+		   "; then pages run out");
 	add_line(b, "sequences", c->sequences_all_rows);
 	add_count(b, "  beside all ", z->snapshot_rows, "row");
 	if (c->sequences)
 		return;
 	add_line(b, "longest sequence", c->longest_tokens);
-	strbuf_str(b, "  tokens");
+	strbuf_str(b, c->longest_tokens == 1 ? "  token" : "  tokens");
 }
 
 /* The first mode that fits the table; NULL: none does. */

@@ -12,6 +12,7 @@
 #include "cli/size.h"
 
 #define N(value) out_number(value).text
+#define C(value, noun) out_count(value, noun).text
 
 bool size_to_stdout(const struct size_settings *s)
 {
@@ -30,8 +31,8 @@ static int compute_reserve(struct size_settings *s)
 		return exit;
 	if (s->cap_bytes && s->override.given)
 		return out_usage_error("--reserve-cache=%llu and "
-			"KVPLAN_ALLOC_CACHE_MAX_MB both say the cap; leave "
-			"one of them out", (unsigned long long)s->cap_bytes);
+			"KVPLAN_ALLOC_CACHE_MAX_MB both set the cap; give "
+			"one of them", (unsigned long long)s->cap_bytes);
 	if (!s->override.given) {
 		s->cache_bytes = kvp_cap_free_needed(s->cap_bytes ?
 			s->cap_bytes : KVP_CAP_FLOOR_BYTES);
@@ -39,8 +40,8 @@ static int compute_reserve(struct size_settings *s)
 	}
 	if (!s->override.bounded)
 		return out_usage_error("--reserve-cache: "
-			"KVPLAN_ALLOC_CACHE_MAX_MB is 0, and nothing can be "
-			"kept free for a cache without a cap; give "
+			"KVPLAN_ALLOC_CACHE_MAX_MB is 0, and a cache without "
+			"a cap has no size to keep free; give "
 			"--reserve-cache=CAP or another override");
 	/* A cap is reached only if it is at most half of the free bytes. */
 	s->cache_bytes = 2 * s->override.bytes;
@@ -77,19 +78,22 @@ static void explain_rows(const struct size_settings *s,
 			"rows", N(s->snapshots));
 	else if (z->rows_that_fit >= s->snapshots)
 		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: a rank "
-			"has at most %s rows, and execution rows take %s of "
-			"them: %s are left", N(s->snapshots), N(KVP_ROWS_MAX),
-			N(g->execution_rows), N(z->snapshot_rows));
+			"has at most %s rows; beside %s there are at most %s",
+			N(s->snapshots), N(KVP_ROWS_MAX),
+			C(g->execution_rows, "execution row"),
+			C(z->snapshot_rows, "snapshot row"));
 	else if (z->pages_for_snapshots)
-		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: %s "
-			"snapshot rows fit in %s pages; %s need %s pages",
-			N(s->snapshots), N(z->snapshot_rows), N(z->pages),
-			N(s->snapshots), N(z->pages_for_snapshots));
+		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: there is "
+			"room for %s in %s; %s would take %s", N(s->snapshots),
+			C(z->snapshot_rows, "snapshot row"),
+			C(z->pages, "page"), N(s->snapshots),
+			C(z->pages_for_snapshots, "page"));
 	else
-		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: %s "
-			"snapshot rows fit in %s pages; no number of pages "
-			"holds %s", N(s->snapshots), N(z->snapshot_rows),
-			N(z->pages), N(s->snapshots));
+		kvp_error_set(err, KVP_EINFEASIBLE, "--snapshots=%s: there is "
+			"room for %s in %s; no number of pages has room for "
+			"%s", N(s->snapshots),
+			C(z->snapshot_rows, "snapshot row"),
+			C(z->pages, "page"), N(s->snapshots));
 }
 
 static void warn_rows(const struct size_settings *s,
@@ -127,7 +131,7 @@ static void print_cures(const struct sizing *each)
 	if (each->tile_granules)
 		fprintf(stderr, "kvplan: note: with --tile-granules=%llu mode "
 			"row fits as well; a row then conflicts with more "
-			"pages, which kvplan plan tells\n",
+			"pages, see kvplan plan\n",
 			(unsigned long long)each->tile_granules);
 }
 
@@ -241,10 +245,10 @@ static void report_no(const struct size_settings *s,
 
 	if (each->lacks_sequence) {
 		kvp_error_set(&why, KVP_EINFEASIBLE, "--length=%s: no sequence "
-			"of so many tokens fits: it takes %s pages, there are "
-			"%s; the longest that fits has %s tokens",
-			N(s->length), N(c->pages_each), N(each->size.pages),
-			N(c->longest_tokens));
+			"of that length fits: it takes %s, a rank has %s; "
+			"the longest that fits has %s", N(s->length),
+			C(c->pages_each, "page"), N(each->size.pages),
+			C(c->longest_tokens, "token"));
 		report_lack(s, each, others, &why);
 	}
 	if (each->lacks_all_rows) {

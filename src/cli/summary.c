@@ -12,6 +12,7 @@
 #include "size/search.h"
 
 #define N(value) out_number(value).text
+#define C(value, noun) out_count(value, noun).text
 
 static const char *mode_name(const struct kvp_plan *plan)
 {
@@ -42,7 +43,8 @@ static void print_chunks(const struct kvp_plan *plan)
 	if (s->optimal)
 		fprintf(stderr, ", proven optimal\n");
 	else
-		fprintf(stderr, ", gap %s\n", N(s->chunks - s->lower_bound));
+		fprintf(stderr, ", %s more than that\n",
+			N(s->chunks - s->lower_bound));
 }
 
 static void print_entries(const struct kvp_plan *plan)
@@ -51,10 +53,10 @@ static void print_entries(const struct kvp_plan *plan)
 	size_t node;
 	uint64_t entries = search_fullest_node(plan, &node);
 
-	fprintf(stderr, "  table entries    %s -> %s on a node of %s ranks; "
-		"limit %s = %s - %s reserved: %s\n",
+	fprintf(stderr, "  table entries    %s -> %s on a node of %s; limit "
+		"%s = %s - %s reserved: %s\n",
 		N(count_entries_before(plan, node)), N(entries),
-		N(g->ranks_per_node), N(plan->summary.limit),
+		C(g->ranks_per_node, "rank"), N(plan->summary.limit),
 		N(g->entry_limit), N(g->entry_reserve),
 		entries <= plan->summary.limit ? "fits" : "does not fit");
 }
@@ -63,13 +65,13 @@ static void print_capacity(const struct kvp_plan *plan)
 {
 	const struct kvp_geometry *g = &plan->geometry;
 
-	fprintf(stderr, "  bytes per rank   %s in %s planes, %s dedicated to "
-		"rows\n", N(plan->summary.physical_bytes), N(g->nplanes),
+	fprintf(stderr, "  bytes per rank   %s in %s, %s dedicated to rows\n",
+		N(plan->summary.physical_bytes), C(g->nplanes, "plane"),
 		N(plan->dedicated_bytes));
-	fprintf(stderr, "  capacity         %s tokens in %s pages per rank; "
-		"%s snapshot rows, %s execution rows\n",
-		N(plan->summary.kv_tokens), N(g->pages),
-		N(g->snapshot_rows), N(g->execution_rows));
+	fprintf(stderr, "  capacity         %s in %s per rank; %s, %s\n",
+		C(plan->summary.kv_tokens, "token"), C(g->pages, "page"),
+		C(g->snapshot_rows, "snapshot row"),
+		C(g->execution_rows, "execution row"));
 }
 
 static int by_value(const void *a, const void *b)
@@ -97,9 +99,9 @@ static int print_conflicts(const struct kvp_plan *plan, struct kvp_error *err)
 			pages[i] += s->end - s->first;
 		}
 	qsort(pages, plan->nrows, sizeof(*pages), by_value);
-	fprintf(stderr, "  conflicts        min %s, median %s, max %s pages "
-		"per snapshot row\n", N(pages[0]),
-		N(pages[(plan->nrows - 1) / 2]), N(pages[plan->nrows - 1]));
+	fprintf(stderr, "  conflicts        min %s, median %s, max %s per "
+		"snapshot row\n", N(pages[0]), N(pages[(plan->nrows - 1) / 2]),
+		C(pages[plan->nrows - 1], "page"));
 	free(pages);
 	return KVP_OK;
 }
@@ -160,9 +162,9 @@ void summary_limits(const struct kvp_plan *plan,
 static void warn_headroom(const struct kvp_headroom *h)
 {
 	if (h && !cap_is_reached(h->bounded, h->cap_bytes, h->free_bytes))
-		out_warning("headroom: cap_bytes is %s, at most half of "
-			"free_bytes, %s, can be reached before memory runs out",
-			h->bounded ? N(h->cap_bytes) : "null",
+		out_warning("headroom: cap_bytes is %s; a cap is reached "
+			"before memory runs out if it is at most half of "
+			"free_bytes, %s", h->bounded ? N(h->cap_bytes) : "null",
 			N(h->free_bytes / 2));
 }
 

@@ -55,20 +55,19 @@ static void add_verdict(struct report *r, const struct operand *o,
 	strbuf_str(&r->out.text, ": ");
 	if (!o->verdict) {
 		strbuf_str(&r->out.text, o->error->code == KVP_EREFUSED ?
-			   "its node cannot hold it\n" :
+			   "the limits of the node do not allow it\n" :
 			   "its rows do not fit\n");
 		return;
 	}
 	s = kvp_verdict_summary(o->verdict);
-	strbuf_printf(&r->out.text, "mode %s, %s chunks, lower bound %s, %s "
-		      "tokens", kvp_merge_name(o->plan.merge),
-		      out_number(o->plan.nchunks).text,
+	strbuf_printf(&r->out.text, "mode %s, %s, lower bound %s, %s",
+		      kvp_merge_name(o->plan.merge),
+		      out_count(o->plan.nchunks, "chunk").text,
 		      out_number(s->lower_bound).text,
-		      out_number(s->kv_tokens).text);
+		      out_count(s->kv_tokens, "token").text);
 	if (findings)
-		strbuf_printf(&r->out.text, ", %s finding%s",
-			      out_number(findings).text,
-			      findings == 1 ? "" : "s");
+		strbuf_printf(&r->out.text, ", %s",
+			      out_count(findings, "finding").text);
 	strbuf_str(&r->out.text, "\n");
 }
 

@@ -22,9 +22,9 @@
 
 static const char usage[] =
 	"usage: kvcheck [--warn=RULE]... PLAN|-\n\n"
-	"Verifies a plan, worked out apart from the planner.  Prints a line\n"
-	"'e FINDING' or 'w FINDING' for each finding, then 's VERIFIED' or\n"
-	"'s NOT VERIFIED'.\n\n"
+	"Verifies a plan with code of its own, not the planner's.  Prints a\n"
+	"line 'e FINDING' or 'w FINDING' for each finding, then 's VERIFIED'\n"
+	"or 's NOT VERIFIED'.\n\n"
 	"options:\n"
 	"      --warn=RULE            findings of RULE are warnings\n"
 	"  -h, --help                 print this text\n"

@@ -296,7 +296,7 @@ judge_granularity()
 	done
 	run "verify, coarse, two plans" 1 verify --limits="$tmp/coarse.json" \
 		"$tmp/fits.plan" "$tmp/fits.plan"
-	says "verify, coarse" "NOT VERIFIED $tmp/fits.plan: its node cannot hold it"
+	says "verify, coarse" "NOT VERIFIED $tmp/fits.plan: the limits of the node do not allow it"
 	run "verify, coarse, JSON" 1 verify --limits="$tmp/coarse.json" \
 		--format=json "$tmp/fits.plan"
 	query "verify, coarse, JSON" false "$tmp/out" .verified

@@ -168,7 +168,7 @@ host_refusals()
 	jq '.chunks[0].arena += 2097152' "$tmp/example.row.json" \
 		>"$tmp/bad.json"
 	run "a bad plan" 1 --trace="$tmp/trace" "$tmp/bad.json"
-	says "a bad plan" "not verified, nothing was touched"
+	says "a bad plan" "not verified, nothing was allocated"
 	same "a bad plan: no trace" no "$([ -e "$tmp/trace" ] || echo no)"
 	plan nodes row layouts/deepseek-v3.2-tp16-dcp8.json '.pages = 64'
 	run "two nodes at once" 1 --trace="$tmp/trace" "$tmp/nodes.json"
@@ -204,11 +204,11 @@ lowered_rules()
 			--warn="$rule" "$plan"
 		[ "$exit" != 0 ] || [ "$rule" = entry-limit ] || {
 			run "not lowered, $rule" 1 "$@" --ranks=0-1 "$plan"
-			says "not lowered, $rule" "nothing was touched; it \
-can be realized all the same with --warn=$rule"
+			says "not lowered, $rule" "nothing was allocated; \
+to realize it all the same, add --warn=$rule"
 		}
 		[ "$exit" = 2 ] && says "lowered, $rule" "--warn=$rule: " \
-			"only these rules can be lowered here: entry-limit, bound, headroom, address-space"
+			"only these rules may be warnings here: entry-limit, bound, headroom, address-space"
 	done
 	gpus=
 	run "lowered, two rules" 2 "$@" --warn=bound --warn=access "$plan"
@@ -655,7 +655,7 @@ standin_headroom()
 	run "headroom, a plan that states more" 0 --gpus "$tmp/stated.json"
 	says "headroom, a plan that states more" \
 		"warning: the plan states a cap of 1,073,741,824 bytes" \
-		"274,726,912 are free beside rank 0"
+		"274,726,912 bytes are free beside rank 0"
 	KVPLAN_ALLOC_CACHE_MAX_MB=16
 	export KVPLAN_ALLOC_CACHE_MAX_MB
 	run "headroom, override" 0 --gpus --json "$tmp/example.row.json"
@@ -666,7 +666,7 @@ standin_headroom()
 		"$tmp/out" .capacity.headroom
 	KVPLAN_ALLOC_CACHE_MAX_MB=0
 	run "headroom, no cap" 0 --gpus "$tmp/example.row.json"
-	says "headroom, no cap" "may hold anything (override)" \
+	says "headroom, no cap" "may hold any number of bytes (override)" \
 		"warning: without a cap the cache grows until memory runs out"
 	run "headroom, no cap, JSON" 0 --gpus --json "$tmp/example.row.json"
 	query "headroom, no cap, JSON" null "$tmp/out" \

@@ -115,7 +115,7 @@ unlike()
 	says "more than ranks, in words" "on rank 2, GPU 2, the least of 4"
 	size "in words" 0 --gpus=0,2 "$tmp/four.json"
 	says "in words" "free                             700,000  on rank 1, GPU 2, the least of 2" \
-		"used by others                 9,300,000  of 10,000,000 there"
+		"used by others                 9,300,000  of 10,000,000 bytes"
 	size "refused" 1 --gpus=0,1,5,4 "$tmp/four.json"
 	says "refused" "rank 2 has 0 bytes free"
 	unset FAKE_CUDA_DEVICES UNEVEN_FREE FAKE_CUDA_MEMORY

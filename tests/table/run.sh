@@ -111,7 +111,7 @@ held_by_others()
 	export FAKE_CUDA_DEVICES=4 FAKE_CUDA_ENTRIES_USED=524000
 	run "held by others" 3 "$tmp/example.json"
 	says "held by others" "memory is free, $full: 288 of its 524288 \
-entries are counted" "the plan needs 392 of 520,192, so others on this node \
+entries are counted" "the plan needs 392 of 520,192, so other processes on this node \
 hold the rest"
 	# Taken after preflight, from the driver's own.
 	FAKE_CUDA_MEMORY=$(($(need "$tmp/example.json") + driver)) \
@@ -198,7 +198,7 @@ advice()
 			what="$merge, $free of $entries entries free"
 			run "$what" 3 "$tmp/base.json"
 			follow "$what" "$tmp/base.json" \
-				"end what else holds entries on this node"
+				"end other processes that hold entries on this node"
 		done
 		FAKE_CUDA_ENTRIES_USED=$((524288 - entries))
 		run "$merge, all $entries entries free" 0 "$tmp/base.json"
