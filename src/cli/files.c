@@ -117,7 +117,7 @@ static bool files_clash(const struct run_file *output,
  * The name of the standard stream that a shell has redirected to this file;
  * NULL: none.
  */
-static const char *find_stream(const char *path, bool answers)
+static const char *find_stream(const char *path, bool prints)
 {
 	static const char *const names[] = {
 		[STDOUT_FILENO] = "standard output",
@@ -129,7 +129,7 @@ static const char *find_stream(const char *path, bool answers)
 
 	if (!path || !strcmp(path, "-") || !find_target(path, &t) || *t.last)
 		return NULL;
-	for (fd = answers ? STDOUT_FILENO : STDERR_FILENO;
+	for (fd = prints ? STDOUT_FILENO : STDERR_FILENO;
 	     fd <= STDERR_FILENO; fd++)
 		if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
 		    st.st_dev == t.device && st.st_ino == t.inode)
@@ -137,14 +137,14 @@ static const char *find_stream(const char *path, bool answers)
 	return NULL;
 }
 
-int files_check(const struct run_file *files, size_t count, bool answers)
+int files_check(const struct run_file *files, size_t count, bool prints)
 {
 	const char *printed;
 	size_t i, j;
 
 	for (i = 0; i < count; i++) {
 		printed = files[i].output ?
-			  find_stream(files[i].path, answers) : NULL;
+			  find_stream(files[i].path, prints) : NULL;
 		if (printed)
 			return out_usage_error("%s%s: is %s too; give it "
 					       "a file of its own",

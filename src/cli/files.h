@@ -24,11 +24,11 @@ struct run_file {
  * Refuse an output that is an input or another output.  Two paths are the
  * same if they lead to the same file or, if there is none yet, to the same
  * name in the same directory; symbolic links are followed, dangling ones too.
- * Standard error and, if `answers`, standard output count as outputs if they
- * are files.  Pipes and devices are never the same.  KVP_EXIT_YES or, after a
- * message, KVP_EXIT_INPUT.
+ * Standard error and, if the command `prints`, standard output count as
+ * outputs if they are files.  Pipes and devices are never the same.
+ * KVP_EXIT_YES or, after a message, KVP_EXIT_INPUT.
  */
-int files_check(const struct run_file *files, size_t count, bool answers);
+int files_check(const struct run_file *files, size_t count, bool prints);
 
 /* As kvp_file_write() and kvp_file_begin(), and a signal that ends the
    process leaves no temporary file. */

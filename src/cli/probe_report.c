@@ -63,7 +63,7 @@ static void add_abilities(struct strbuf *b, const struct kvp_limits *l)
 	size_t i;
 
 	strbuf_printf(b, "\n%-38s %-5s %s\n", "what", "works",
-		      "the driver's answer");
+		      "the driver's result");
 	for (i = 0; i < KVP_ABILITIES; i++, a++)
 		strbuf_printf(b, "%-38s %-5s %s\n", what[i], words[a->works],
 			      a->works == KVP_NOT_ASKED ? "needs two GPUs "

@@ -39,7 +39,7 @@ struct size_settings {
 };
 
 /* What the report is made of. */
-struct size_answer {
+struct size_result {
 	const struct kvp_geometry *geometry;
 	const struct size_memory *memory;
 	uint64_t length;	/* tokens of a sequence; 0: not asked */
@@ -55,7 +55,7 @@ bool size_to_stdout(const struct size_settings *s);
 int size_run(struct size_settings *s);
 
 /* size_report.c: make the report; the caller frees it.  Errors: KVP_ENOMEM. */
-int size_report(const struct size_answer *a, bool as_json, char **text,
+int size_report(const struct size_result *a, bool as_json, char **text,
 		size_t *len, struct kvp_error *err);
 
 #endif

@@ -31,7 +31,7 @@ static void add_count(struct strbuf *b, const char *before, uint64_t count,
 }
 
 /* Add the free bytes and the rank they belong to. */
-static void add_source(struct strbuf *b, const struct size_answer *a,
+static void add_source(struct strbuf *b, const struct size_result *a,
 		       const struct kvp_size *z)
 {
 	const struct size_memory *m = a->memory;
@@ -52,7 +52,7 @@ static void add_source(struct strbuf *b, const struct size_answer *a,
 	}
 }
 
-static void add_budget(struct strbuf *b, const struct size_answer *a,
+static void add_budget(struct strbuf *b, const struct size_result *a,
 		       const struct sizing *each)
 {
 	const struct kvp_size *z = &each->size;
@@ -68,7 +68,7 @@ static void add_budget(struct strbuf *b, const struct size_answer *a,
 	add_line(b, "budget", z->budget_bytes);
 }
 
-static void add_uses(struct strbuf *b, const struct size_answer *a,
+static void add_uses(struct strbuf *b, const struct size_result *a,
 		     const struct sizing *each)
 {
 	const struct kvp_geometry *g = a->geometry;
@@ -105,7 +105,7 @@ static void add_entries(struct strbuf *b, const struct kvp_geometry *g,
 		      entries > limit ? "over" : "within", N(limit));
 }
 
-static void add_capacity(struct strbuf *b, const struct size_answer *a,
+static void add_capacity(struct strbuf *b, const struct size_result *a,
 			 const struct sizing *each)
 {
 	const struct kvp_concurrency *c = &each->concurrency;
@@ -144,7 +144,7 @@ static const char *mode_that_fits(const struct sizing *each)
 	return sizing_find_mode(each, &merge) ? kvp_merge_name(merge) : NULL;
 }
 
-static void add_table(struct strbuf *b, const struct size_answer *a)
+static void add_table(struct strbuf *b, const struct size_result *a)
 {
 	const struct sizing *each;
 	const char *fits;
@@ -177,7 +177,7 @@ static void add_table(struct strbuf *b, const struct size_answer *a)
 	}
 }
 
-static void report_text(struct strbuf *b, const struct size_answer *a)
+static void report_text(struct strbuf *b, const struct size_result *a)
 {
 	const struct sizing *each;
 	size_t i;
@@ -198,7 +198,7 @@ static void report_text(struct strbuf *b, const struct size_answer *a)
 
 /* --- for programs --- */
 
-static void add_memory(struct json_tree *t, const struct size_answer *a,
+static void add_memory(struct json_tree *t, const struct size_result *a,
 		       const struct kvp_size *z)
 {
 	const struct size_memory *m = a->memory;
@@ -273,7 +273,7 @@ static void add_concurrency(struct json_tree *t, uint64_t length,
 	json_tree_end(t);
 }
 
-static void add_sizing(struct json_tree *t, const struct size_answer *a,
+static void add_sizing(struct json_tree *t, const struct size_result *a,
 		       const struct sizing *each)
 {
 	json_tree_object(t, NULL, JSON_HANGING);
@@ -291,7 +291,7 @@ static void add_sizing(struct json_tree *t, const struct size_answer *a,
 	json_tree_end(t);
 }
 
-static int report_json(const struct size_answer *a, char **text, size_t *len,
+static int report_json(const struct size_result *a, char **text, size_t *len,
 		       struct kvp_error *err)
 {
 	struct json_tree t = { .root = NULL };
@@ -304,7 +304,7 @@ static int report_json(const struct size_answer *a, char **text, size_t *len,
 	return json_tree_finish(&t, text, len, err);
 }
 
-int size_report(const struct size_answer *a, bool as_json, char **text,
+int size_report(const struct size_result *a, bool as_json, char **text,
 		size_t *len, struct kvp_error *err)
 {
 	struct strbuf b = { 0 };

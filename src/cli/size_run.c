@@ -195,7 +195,7 @@ static int write_results(const struct size_settings *s,
 			 const struct kvp_geometry *g,
 			 const struct kvp_geometry *sized, size_t count)
 {
-	struct size_answer a = {
+	struct size_result a = {
 		.geometry = g, .memory = &s->memory, .length = s->length,
 		.sizings = s->sizings, .count = count,
 	};
