@@ -10,7 +10,6 @@
 int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 {
 	struct kvp_geometry g = plan->geometry;
-	struct geometry_fault fault = { .path = "" };
 	int code;
 
 	if ((unsigned)plan->merge > KVP_MERGE_SPAN)
@@ -20,14 +19,7 @@ int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 	/* These are checked with the base layout. */
 	g.base_chunks = NULL;
 	g.nbase_chunks = 0;
-	code = geometry_check_fields(&g, &fault);
-	if (!code)
-		code = geometry_check(&g, &fault);
-	if (!code)
-		code = geometry_check_addresses(&g, &fault);
-	if (code == KVP_ENOMEM)
-		return kvp_error_nomem(err);
-	return code ? kvp_error_set(err, KVP_EINPUT, "the plan's geometry "
-		"cannot be used: %s: %s", *fault.path ? fault.path : "/",
-		fault.error.text) : KVP_OK;
+	code = geometry_check_statable(&g, err);
+	return code == KVP_EINPUT ? kvp_error_wrap(err, code,
+		"the plan's geometry cannot be used") : code;
 }

@@ -491,3 +491,20 @@ int geometry_check(const struct kvp_geometry *g, struct geometry_fault *fault)
 				     fault);
 	return code;
 }
+
+int geometry_check_statable(const struct kvp_geometry *g,
+			    struct kvp_error *err)
+{
+	struct geometry_fault fault = { .path = "" };
+	int code = geometry_check_fields(g, &fault);
+
+	if (!code)
+		code = geometry_check(g, &fault);
+	if (!code)
+		code = geometry_check_addresses(g, &fault);
+	if (code == KVP_ENOMEM)
+		return kvp_error_nomem(err);
+	return code ? kvp_error_set(err, KVP_EINPUT, "%s: %s",
+				    *fault.path ? fault.path : "/",
+				    fault.error.text) : KVP_OK;
+}

@@ -41,6 +41,14 @@ int geometry_check(const struct kvp_geometry *g, struct geometry_fault *fault);
 int geometry_check_addresses(const struct kvp_geometry *g,
 			     struct geometry_fault *fault);
 
+/*
+ * All of the above, for a geometry that a program has put together or changed:
+ * KVP_OK if a document can state it, else KVP_EINPUT or KVP_ENOMEM.  Whether
+ * base_chunks cover the planes is left to base_chunks_check().
+ */
+int geometry_check_statable(const struct kvp_geometry *g,
+			    struct kvp_error *err);
+
 /* Set a fault; returns code. */
 int geometry_fail(struct geometry_fault *fault, int code, const char *path,
 		       const char *format, ...)

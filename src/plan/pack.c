@@ -8,6 +8,7 @@
 #include <kvplan/plan_make.h>
 
 #include "base/error.h"
+#include "model/model.h"
 #include "plan/work.h"
 
 /* The results of the steps. */
@@ -160,6 +161,28 @@ static int summarize(struct kvp_plan *plan, const struct packing *p,
 	return KVP_OK;
 }
 
+/* Copy a geometry that a document can state; others are refused. */
+static int copy_geometry(struct kvp_geometry *copy,
+			 const struct kvp_geometry *geometry,
+			 struct kvp_error *err)
+{
+	struct kvp_geometry stated = *geometry;
+	struct geometry_fault fault = { .path = "" };
+	int code;
+
+	/* A program may have taken the last row away. */
+	if (!stated.execution_rows && !stated.snapshot_rows)
+		stated.row_bytes = stated.row_stride = 0;
+	code = geometry_check_statable(&stated, err);
+	if (!code)
+		code = kvp_geometry_copy(copy, &stated, err);
+	if (code || !copy->base_chunks)
+		return code;
+	code = base_chunks_check(copy, &fault);
+	return code ? kvp_error_set(err, code, "%s: %s", fault.path,
+				    fault.error.text) : KVP_OK;
+}
+
 int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 		  enum kvp_merge merge, struct kvp_error *err)
 {
@@ -176,12 +199,12 @@ int kvp_plan_make(struct kvp_plan *plan, const struct kvp_geometry *geometry,
 		return kvp_error_set(err, KVP_EINPUT, "the geometry does not "
 			"state %s; kvp_size_find() computes it",
 			geometry->pages ? "snapshot_rows" : "pages");
-	code = kvp_geometry_copy(&plan->geometry, geometry, err);
+	code = copy_geometry(&plan->geometry, geometry, err);
 	plan->merge = merge;
 	plan->has_headroom = geometry->has_headroom;
 	plan->headroom = geometry->headroom;
 	if (!code)
-		code = prepare_packing(&p, geometry, merge, err);
+		code = prepare_packing(&p, &plan->geometry, merge, err);
 	plan->dedicated_bytes = p.layout.dedicated_bytes;
 	if (!code)
 		code = pack(plan, &p, err);

@@ -356,6 +356,31 @@ static int check_wish(const struct kvp_size_wish *wish,
 	return KVP_OK;
 }
 
+/* Refuse a geometry that no document states, such as one that a program has
+   changed. */
+static int check_geometry(const struct kvp_geometry *geometry,
+			  struct kvp_error *err)
+{
+	struct kvp_geometry stated = *geometry;
+	struct geometry_fault fault = { .path = "" };
+	int code;
+
+	if (!geometry->row_bytes)
+		stated.row_stride = 0;
+	stated.pages = 1;
+	stated.snapshot_rows = geometry->row_bytes && !geometry->execution_rows;
+	code = geometry_check_fields(&stated, &fault);
+	stated.pages = 0;
+	stated.snapshot_rows = KVP_UNSTATED;
+	if (!code)
+		code = geometry_check(&stated, &fault);
+	if (code == KVP_ENOMEM)
+		return kvp_error_nomem(err);
+	return code ? kvp_error_set(err, KVP_EINPUT, "%s: %s",
+				    *fault.path ? fault.path : "/",
+				    fault.error.text) : KVP_OK;
+}
+
 int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
 		  const struct kvp_size_wish *wish, struct kvp_error *err)
 {
@@ -364,6 +389,8 @@ int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
 
 	assert(size);
 	*size = s;
+	if (!code)
+		code = check_geometry(geometry, err);
 	if (!code)
 		code = measure_fixed(&s, geometry, err);
 	if (code)

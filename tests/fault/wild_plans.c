@@ -30,7 +30,7 @@ const char *__asan_default_options(void)
 
 static struct {
 	uint64_t trials, refused, realized, unjudged, unwritten, ownerless;
-	uint64_t uncounted, unreadable, failed;
+	uint64_t uncounted, unreadable, unplanned, unsized, failed;
 } run;
 
 static void fail(const char *what)
@@ -401,6 +401,26 @@ static void verify(const struct kvp_plan *plan, bool lower,
 	kvp_verdict_free(verdict);
 }
 
+/* Plan and size the geometry of a plan; what is planned can be read. */
+static void plan_again(const struct kvp_plan *plan)
+{
+	struct kvp_size_wish wish;
+	struct kvp_size size;
+	struct kvp_plan made;
+	uint64_t free_bytes = UINT64_C(1) << 24;
+
+	if (kvp_plan_make(&made, &plan->geometry, plan->merge, NULL))
+		run.unplanned++;
+	else if (!reads_back(&made))
+		fail("kvp_plan_make() takes a geometry that no text can state");
+	kvp_plan_release(&made);
+	kvp_size_wish_init(&wish);
+	wish.free_bytes = &free_bytes;
+	wish.nfree = 1;
+	if (kvp_size_find(&size, &plan->geometry, &wish, NULL))
+		run.unsized++;
+}
+
 static void call_all(const struct kvp_plan *plan, struct kvp_backend *host,
 		     struct gen_rng *r)
 {
@@ -412,6 +432,7 @@ static void call_all(const struct kvp_plan *plan, struct kvp_backend *host,
 
 	verify(plan, false, host, r);
 	verify(plan, true, host, r);
+	plan_again(plan);
 	if (kvp_plan_write(plan, &text, &len, NULL))
 		run.unwritten++;
 	free(text);
