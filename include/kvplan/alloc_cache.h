@@ -15,10 +15,10 @@
  *
  * The cache allocates from a pool of its own (the backend's pool verbs; on
  * CUDA stream-ordered, with release threshold 0).  Evicted bytes are
- * `pending` until the next synchronize and count as free after it.  The CUDA
- * driver allocates and frees a pool's memory in blocks of 32 MiB (measured
- * on H200): this cache can use evicted bytes at once, others can use them
- * when everything in such a block is evicted.
+ * `pending` until the next synchronize; after it they are free for this
+ * cache's pool.  The CUDA driver returns a pool's memory in steps of 32 MiB
+ * (measured on H200), so others can use evicted bytes only after a synchronize
+ * that finds everything in their step evicted.
  *
  * The cap is the one of headroom.h.  It is computed when the cache is
  * enabled and again after every KVP_ALLOC_CACHE_ARM_STEPS steps, because

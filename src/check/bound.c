@@ -21,10 +21,11 @@
  *    ends == starts;
  *  - if a forced chain joins a to b they cost 1 more or exclude each other;
  *    that is no better than choosing nothing for a, so it is left out;
- *  - so b can follow a choice worth none + 1 if there is a top a without loss
- *    that is not in the forced chain that ends at b.  Every node has at most
- *    one forced chunk on each side, so chains are paths, and the nodes without
- *    loss are counted along the path.
+ *  - so b can follow a choice that saves `none` + 1 if there is a node a for
+ *    which `top` is true and loss_left(a) is 0, and which is not in the forced
+ *    chain that ends at b.  Every node has at most one forced chunk on each
+ *    side, so chains are paths, and the nodes without loss are counted along
+ *    the path.
  */
 #include "check/bound.h"
 

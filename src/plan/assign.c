@@ -4,9 +4,10 @@
  *
  * Slots with the same (bytes per page, offset, bytes) are a group.  Groups are
  * assigned from the last to the first, since the last aliased tiles may exist
- * for some planes only.  When a group is assigned, the chunks that follow its
- * chunks in their planes have their slots; each segment takes as many of the
- * group's chunks with a follower there as it has slots of the group.
+ * for some planes only.  So when a group is assigned, every chunk that follows
+ * one of its chunks in a plane, the follower, already has a slot.  A segment
+ * (see work.h) prefers the chunks whose follower lies in that segment: it takes
+ * as many of them as it has slots of the group.
  *
  * Two slots of a segment are special: the first one, if it merges with the
  * segment on the left, and the last one, if it merges with the one on the

@@ -15,9 +15,10 @@
  *   - What a choice costs inside a segment depends on the choice at one side
  *     of it only, with two exceptions: the same junction is chosen on both
  *     sides, or a forced chain joins the left choice to the right one.
- *   - Choosing nothing saves at most 1 less than the best choice.  A pair
- *     that a forced chain joins costs 1, too, so leaving those pairs out does
- *     not change the result.
+ *   - Choosing nothing saves at most 1 less than the best choice.  A forced
+ *     chain that joins the left choice to the right one makes the pair save
+ *     at least 1 less.  So such a pair is never better than choosing nothing
+ *     on the left, and leaving it out does not change the result.
  *   - So a right choice only needs a best left choice that no forced chain
  *     joins to it.  This takes time linear in the chunks.
  */

@@ -170,7 +170,7 @@ static int copy_geometry(struct kvp_geometry *copy,
 	struct geometry_fault fault = { .path = "" };
 	int code;
 
-	/* A program may have taken the last row away. */
+	/* A caller may have set both counts to 0 after reading the geometry. */
 	if (!stated.execution_rows && !stated.snapshot_rows)
 		stated.row_bytes = stated.row_stride = 0;
 	code = geometry_check_statable(&stated, err);

@@ -17,7 +17,8 @@
 
 static uint32_t mix_counter(uint64_t n)
 {
-	/* Odd, so it permutes all words and 0 comes from 0 alone. */
+	/* WORDS is a power of two, so multiplying by the odd number ODD maps
+	   different words to different words, and only 0 to 0. */
 	uint32_t word = (uint32_t)(1 + n % (WORDS - 1)) * ODD % WORDS;
 
 	assert(word);
