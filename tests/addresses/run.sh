@@ -225,7 +225,7 @@ all_of_it() {
 
 gpus=
 all_of_it
-run 'twice the standard input' 2 'are both the standard input' --addresses=- -
+run 'twice the standard input' 2 'are both standard input' --addresses=- -
 if "$kvplan" realize --addresses=- "$work/plan" <"$work/first" \
 	>"$work/out" 2>&1; then
 	pass
