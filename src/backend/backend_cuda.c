@@ -9,7 +9,6 @@
 
 #ifdef KVP_HAVE_CUDA
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,9 +58,9 @@ int cuda_check_range(const struct cuda *c, uint64_t address, uint64_t bytes,
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EDRIVER, "%llu bytes at 0x%llx are no "
 			     "range of whole granules of %llu bytes",
-			     (unsigned long long)bytes,
-			     (unsigned long long)address,
-			     (unsigned long long)c->granularity);
+			     (ull)bytes,
+			     (ull)address,
+			     (ull)c->granularity);
 }
 
 static int cuda_device(struct kvp_backend *b, uint32_t device,

@@ -12,7 +12,6 @@
 #ifdef KVP_HAVE_CUDA
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -87,9 +86,9 @@ static int reserve_at(struct cuda *c, uint64_t bytes, uint64_t wanted,
 	*offered = *got;
 	*got = 0;
 	code = free_range(c, *offered, bytes, err);
-	return code ? kvp_error_wrap(err, KVP_ESTUCK, "0x%" PRIx64 " is not "
-				     "free, and cannot give back 0x%" PRIx64,
-				     wanted, *offered) : KVP_OK;
+	return code ? kvp_error_wrap(err, KVP_ESTUCK, "0x%llx is not "
+				     "free, and cannot give back 0x%llx",
+				     (ull)wanted, (ull)*offered) : KVP_OK;
 }
 
 static bool holds_range(const struct cuda_block *b, uint64_t address,
@@ -160,9 +159,9 @@ static int reserve_wanted(struct cuda *c, uint64_t bytes, uint64_t wanted,
 	}
 	if (code || got)
 		return code;
-	return kvp_error_set(err, KVP_EDRIVER, "cuMemAddressReserve: 0x%"
-			     PRIx64 " is not free, the driver offers 0x%"
-			     PRIx64, wanted, offered);
+	return kvp_error_set(err, KVP_EDRIVER, "cuMemAddressReserve: 0x%llx"
+			     " is not free, the driver offers 0x%llx",
+			     (ull)wanted, (ull)offered);
 }
 
 int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,

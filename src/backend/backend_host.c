@@ -40,7 +40,7 @@ int host_check_device(const struct host *h, const char *call,
 	if (device < h->base.devices)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EDRIVER,
-			     "%s: no device %" PRIu32 ": there are %" PRIu32,
+			     "%s: no device %" PRIu32 ": there are %u",
 			     call, device, h->base.devices);
 }
 
@@ -354,9 +354,10 @@ int kvp_backend_host(struct kvp_backend **b, uint32_t devices,
 				     KVP_HOST_DEVICES_MAX);
 	if (granularity < page || granularity & (granularity - 1))
 		return kvp_error_set(err, KVP_EDRIVER,
-				     "the granularity %" PRIu64 " is not a "
-				     "power of two from %" PRIu64 " on, this "
-				     "machine's page", granularity, page);
+				     "the granularity %llu is not a "
+				     "power of two from %llu on, this "
+				     "machine's page", (ull)granularity,
+				     (ull)page);
 	h = make_host(devices, granularity);
 	if (!h || !h->flags) {
 		code = kvp_error_nomem(err);

@@ -118,8 +118,8 @@ int host_refuse(struct kvp_error *err, const char *call, uint64_t address,
 		uint64_t bytes, const char *why)
 {
 	return kvp_error_set(err, KVP_EDRIVER,
-			     "%s: %" PRIu64 " bytes at 0x%" PRIx64 ": %s",
-			     call, bytes, address, why);
+			     "%s: %llu bytes at 0x%llx: %s",
+			     call, (ull)bytes, (ull)address, why);
 }
 
 int host_fail_call(struct kvp_error *err, const char *call, const char *sys,
@@ -130,8 +130,8 @@ int host_fail_call(struct kvp_error *err, const char *call, const char *sys,
 	struct kvp_error full;
 
 	(void)kvp_error_set(&full, KVP_EDRIVER,
-			    "%s: %s of %" PRIu64 " bytes at 0x%" PRIx64
-			    ": %s", call, sys, bytes, address,
+			    "%s: %s of %llu bytes at 0x%llx"
+			    ": %s", call, sys, (ull)bytes, (ull)address,
 			    system_text(number).text);
 	if (number != ENOMEM)
 		return kvp_error_set(err, KVP_EDRIVER, "%s", full.text);
@@ -140,7 +140,7 @@ int host_fail_call(struct kvp_error *err, const char *call, const char *sys,
 	if (used < limit && limit - used > MAPS_NEAR)
 		return kvp_error_set(err, KVP_EEXHAUSTED, "%s", full.text);
 	return kvp_error_set(err, KVP_EEXHAUSTED,
-			     "%s; the process has %" PRIu64 " memory maps and"
-			     " vm.max_map_count is %" PRIu64 ": raise it with"
-			     " sysctl", full.text, used, limit);
+			     "%s; the process has %llu memory maps and"
+			     " vm.max_map_count is %llu: raise it with"
+			     " sysctl", full.text, (ull)used, (ull)limit);
 }

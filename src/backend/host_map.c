@@ -247,7 +247,7 @@ int host_granted(struct kvp_backend *b, uint64_t address, uint32_t device,
 		return code;
 	if (!m)
 		return kvp_error_set(err, KVP_EDRIVER, "granted: nothing is "
-				     "mapped at 0x%" PRIx64, address);
+				     "mapped at 0x%llx", (ull)address);
 	*flags = get_flags(m->flags, device);
 	return KVP_OK;
 }
@@ -269,13 +269,13 @@ static int check_access(const struct host *h, const char *call,
 		m = find_mapping(h, at);
 		if (!m)
 			return kvp_error_set(err, KVP_EDRIVER,
-					     "%s: nothing is mapped at 0x%"
-					     PRIx64, call, at);
+					     "%s: nothing is mapped at 0x%llx",
+					     call, (ull)at);
 		if (get_flags(m->flags, device) < need)
 			return kvp_error_set(err, KVP_EDRIVER,
 				"%s: device %" PRIu32 " has no %s access at "
-				"0x%" PRIx64, call, device,
-				need == KVP_READ ? "read" : "write", at);
+				"0x%llx", call, device,
+				need == KVP_READ ? "read" : "write", (ull)at);
 	}
 	return KVP_OK;
 }

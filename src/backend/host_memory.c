@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,8 +128,8 @@ int host_find_slot(const struct host *h, const char *call, kvp_handle handle,
 
 	if (!s || !s->used || s->released || s->uses != handle >> 32)
 		return kvp_error_set(err, KVP_EDRIVER,
-				     "%s: no handle 0x%" PRIx64 ", or it is "
-				     "released already", call, handle);
+				     "%s: no handle 0x%llx, or it is "
+				     "released already", call, (ull)handle);
 	*index = i;
 	return KVP_OK;
 }

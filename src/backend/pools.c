@@ -7,7 +7,6 @@
 #include "backend/pools.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +31,9 @@ static int find_pool(const struct pools *p, const char *call, kvp_pool name,
 	while (at && at->name != name)
 		at = at->next;
 	if (!at)
-		return kvp_error_set(err, KVP_EDRIVER, "%s: no pool %" PRIu64
+		return kvp_error_set(err, KVP_EDRIVER, "%s: no pool %llu"
 				     ", or it is destroyed already", call,
-				     name);
+				     (ull)name);
 	*pool = at;
 	return KVP_OK;
 }
@@ -100,10 +99,10 @@ int pools_find_block(const struct pools *p, const char *call, kvp_pool name,
 		return code;
 	at = (struct pool_block *)address_table_find(&p->blocks, address);
 	if (!at || at->pool != pool)
-		return kvp_error_set(err, KVP_EDRIVER, "%s: pool %" PRIu64
-				     " has no block at 0x%" PRIx64 ", or it is"
-				     " given back already", call, name,
-				     address);
+		return kvp_error_set(err, KVP_EDRIVER, "%s: pool %llu"
+				     " has no block at 0x%llx, or it is"
+				     " given back already", call, (ull)name,
+				     (ull)address);
 	*block = at;
 	return KVP_OK;
 }
@@ -115,9 +114,9 @@ int pools_find_unused(const struct pools *p, const char *call, kvp_pool name,
 	int code = find_pool(p, call, name, &at, err);
 
 	if (!code && at->nblocks)
-		code = kvp_error_set(err, KVP_EDRIVER, "%s: pool %" PRIu64
-				     " still has blocks in use: %" PRIu64,
-				     call, name, at->nblocks);
+		code = kvp_error_set(err, KVP_EDRIVER, "%s: pool %llu"
+				     " still has blocks in use: %llu",
+				     call, (ull)name, (ull)at->nblocks);
 	if (!code)
 		*pool = at;
 	return code;

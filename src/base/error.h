@@ -16,6 +16,9 @@
 #define KVP_PRINTF(fmt, args)
 #endif
 
+/* Every 64-bit number in a text is printed by %llu or %llx of (ull). */
+typedef unsigned long long ull;
+
 /* vsnprintf(), but a text that does not fit ends in "...". */
 void kvp_error_format(char *text, size_t size, const char *format,
 		      va_list args);

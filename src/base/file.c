@@ -11,8 +11,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +166,8 @@ static int choose_name(struct temporary *temp)
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -1;
-	snprintf(temp->name, sizeof(temp->name), ".kvplan-%016" PRIx64,
-		 number);
+	snprintf(temp->name, sizeof(temp->name), ".kvplan-%016llx",
+		 (ull)number);
 	return 0;
 }
 

@@ -137,11 +137,11 @@ static int check_range(const struct json_at *at, uint64_t low, uint64_t high,
 	if (value < low)
 		return json_fail(at, err, KVP_EINPUT,
 			"is %llu, must be at least %llu",
-			(unsigned long long)value, (unsigned long long)low);
+			(ull)value, (ull)low);
 	if (value > high)
 		return json_fail(at, err, KVP_ELIMIT,
 			"is %llu, must be at most %llu",
-			(unsigned long long)value, (unsigned long long)high);
+			(ull)value, (ull)high);
 	*out = value;
 	return KVP_OK;
 }

@@ -61,5 +61,5 @@ void text_list_end(struct text_list *list)
 	if (list->more)
 		snprintf(list->text + list->used, list->size - list->used,
 			 "%s%llu more", list->used ? " and " : "",
-			 (unsigned long long)list->more);
+			 (ull)list->more);
 }

@@ -165,9 +165,9 @@ int kvp_alloc_cache_put(struct kvp_alloc_cache *c, uint64_t address,
 
 	if (!block || block->filed)
 		return kvp_error_set(err, KVP_EBUSY, block ?
-			"put: the block at 0x%" PRIx64 " is not handed out, it "
+			"put: the block at 0x%llx is not handed out, it "
 			"was put back already" :
-			"put: no block is handed out at 0x%" PRIx64, address);
+			"put: no block is handed out at 0x%llx", (ull)address);
 	return file_block(c, block, block->pinned, err);
 }
 
@@ -254,11 +254,11 @@ static int set_pinned(struct kvp_alloc_cache *c, uint64_t address, bool pinned,
 
 	if (!block)
 		return kvp_error_set(err, KVP_EBUSY,
-				     "%s: no block at 0x%" PRIx64, call,
-				     address);
+				     "%s: no block at 0x%llx", call,
+				     (ull)address);
 	if (block->pinned == pinned)
-		return kvp_error_set(err, KVP_EBUSY, "%s: the block at 0x%"
-				     PRIx64 " is %s", call, address,
+		return kvp_error_set(err, KVP_EBUSY, "%s: the block at 0x%llx"
+				     " is %s", call, (ull)address,
 				     pinned ? "pinned already" : "not pinned");
 	if (block->filed)
 		return file_block(c, block, pinned, err);
@@ -334,7 +334,7 @@ int kvp_alloc_cache_new(struct kvp_alloc_cache **cache, struct kvp_backend *b,
 	*cache = NULL;
 	if (options->device >= b->devices)
 		return kvp_error_set(err, KVP_EINPUT, "no device %" PRIu32
-				     ": the %s backend has %" PRIu32,
+				     ": the %s backend has %u",
 				     options->device, b->name, b->devices);
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -378,15 +378,16 @@ int kvp_alloc_cache_free(struct kvp_alloc_cache *c, struct kvp_error *err)
 	kvp_alloc_cache_counters(c, &n);
 	if (n.live_blocks || n.pinned_blocks)
 		return kvp_error_set(err, KVP_EBUSY, "the allocation cache "
-			"is in use: %" PRIu64 " blocks are handed out, %"
-			PRIu64 " are pinned; put back and unpin them first",
-			n.live_blocks, n.pinned_blocks);
+			"is in use: %llu blocks are handed out, %llu"
+			" are pinned; put back and unpin them first",
+			(ull)n.live_blocks, (ull)n.pinned_blocks);
 	code = give_back_pool(c, err);
 	if (code)
 		code = kvp_error_wrap(err, KVP_ESTUCK, "the allocation cache "
-			"is gone, and %" PRIu64 " blocks of %" PRIu64
-			" bytes are left", c->blocks.sum[ALLOC_HELD].blocks,
-			c->blocks.sum[ALLOC_HELD].bytes);
+			"is gone, and %llu blocks of %llu"
+			" bytes are left",
+			(ull)c->blocks.sum[ALLOC_HELD].blocks,
+			(ull)c->blocks.sum[ALLOC_HELD].bytes);
 	alloc_blocks_release(&c->blocks);
 	free(c);
 	return code;

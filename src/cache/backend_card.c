@@ -127,14 +127,15 @@ static int check_room(const struct card *c, uint64_t bytes, uint64_t *next,
 		      struct kvp_error *err)
 {
 	if (bytes > c->free_bytes)
-		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
-			" bytes wanted, %" PRIu64 " free", bytes,
-			c->free_bytes);
+		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %llu"
+			" bytes wanted, %llu free", (ull)bytes,
+			(ull)c->free_bytes);
 	if (!u64_add(c->next_address, bytes, next) ||
 	    !u64_round_up(*next, ADDRESS_ALIGN, next))
-		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %" PRIu64
-			" bytes wanted, %" PRIu64 " bytes of addresses are "
-			"left", bytes, UINT64_MAX - c->next_address);
+		return kvp_error_set(err, KVP_EEXHAUSTED, "allocate: %llu"
+			" bytes wanted, %llu bytes of addresses are "
+			"left", (ull)bytes,
+			(ull)(UINT64_MAX - c->next_address));
 	return KVP_OK;
 }
 

@@ -93,21 +93,22 @@ static int check_decode(const struct kvp_decode *d, struct kvp_error *err)
 			" tensors: must be from 1 to %d", d->sizes,
 			KVP_DECODE_SIZES_MAX);
 	if (d->step_bytes < d->sizes)
-		return kvp_error_set(err, KVP_EINPUT, "%" PRIu64 " bytes are "
+		return kvp_error_set(err, KVP_EINPUT, "%llu bytes are "
 			"too few for the %" PRIu32 " tensors of a step, which "
-			"take at least one each", d->step_bytes, d->sizes);
+			"take at least one each", (ull)d->step_bytes, d->sizes);
 	if (check_sums(d))
 		return KVP_OK;
 	if (get_growth(d) != (uint64_t)KVP_DECODE_GROWTH_BYTES * d->sizes)
-		snprintf(growth, sizeof(growth), " by %" PRIu64 " bytes each",
-			 get_growth(d));
+		snprintf(growth, sizeof(growth), " by %llu bytes each",
+			 (ull)get_growth(d));
 	if (d->grain_bytes > 1)
 		snprintf(grain, sizeof(grain), "and rounded up to multiples "
-			 "of %" PRIu64 ", can be", d->grain_bytes);
-	return kvp_error_set(err, KVP_EINPUT, "%" PRIu64 " steps of %" PRIu32
-		" tensors, %" PRIu64 " bytes a step before they grow%s, %s "
-		"more than %" PRIu64 " bytes (2^53 - 1) in all", d->steps,
-		d->sizes, d->step_bytes, growth, grain, KVP_NUMBER_MAX);
+			 "of %llu, can be", (ull)d->grain_bytes);
+	return kvp_error_set(err, KVP_EINPUT, "%llu steps of %" PRIu32
+		" tensors, %llu bytes a step before they grow%s, %s "
+		"more than %llu bytes (2^53 - 1) in all", (ull)d->steps,
+		d->sizes, (ull)d->step_bytes, growth, grain,
+		(ull)KVP_NUMBER_MAX);
 }
 
 /*
@@ -138,16 +139,17 @@ static int check_held(const struct kvp_decode *d, uint64_t free_bytes,
 	    free_bytes <= bytes || (cap->bounded && cap->bytes <= bytes))
 		return KVP_OK;
 	if (cap->bounded)
-		snprintf(text, sizeof(text), "under a cap of %" PRIu64
-			 " bytes", cap->bytes);
-	return kvp_error_set(err, KVP_ELIMIT, "%" PRIu64 " steps of %" PRIu32
-		" growing tensors are %" PRIu64 " blocks, and more than %"
-		PRIu64 " of them may be held at once: %" PRIu64 " bytes are "
-		"free, %s; at most %" PRIu64 " such steps can be run, or all "
-		"of them with at most %" PRIu64 " bytes free or under a cap "
-		"of at most %" PRIu64, d->steps, d->sizes, tensors,
-		KVP_DECODE_BLOCKS_MAX, free_bytes, text,
-		KVP_DECODE_BLOCKS_MAX / d->sizes, bytes, bytes);
+		snprintf(text, sizeof(text), "under a cap of %llu"
+			 " bytes", (ull)cap->bytes);
+	return kvp_error_set(err, KVP_ELIMIT, "%llu steps of %" PRIu32
+		" growing tensors are %llu blocks, and more than %llu"
+		" of them may be held at once: %llu bytes are "
+		"free, %s; at most %llu such steps can be run, or all "
+		"of them with at most %llu bytes free or under a cap "
+		"of at most %llu", (ull)d->steps, d->sizes, (ull)tensors,
+		(ull)KVP_DECODE_BLOCKS_MAX, (ull)free_bytes, text,
+		(ull)(KVP_DECODE_BLOCKS_MAX / d->sizes), (ull)bytes,
+		(ull)bytes);
 }
 
 static int check_live(const struct kvp_decode *d, uint64_t free_bytes,
@@ -156,11 +158,11 @@ static int check_live(const struct kvp_decode *d, uint64_t free_bytes,
 	if (!d->live_growth_bytes || d->steps <= KVP_DECODE_BLOCKS_MAX ||
 	    free_bytes / d->live_growth_bytes <= KVP_DECODE_BLOCKS_MAX)
 		return KVP_OK;
-	return kvp_error_set(err, KVP_ELIMIT, "live memory that grows by %"
-		PRIu64 " bytes in each of %" PRIu64 " steps: at most %" PRIu64
-		" steps can be run, unless memory runs out before: %" PRIu64
-		" bytes are free", d->live_growth_bytes, d->steps,
-		KVP_DECODE_BLOCKS_MAX, free_bytes);
+	return kvp_error_set(err, KVP_ELIMIT, "live memory that grows by %llu"
+		" bytes in each of %llu steps: at most %llu"
+		" steps can be run, unless memory runs out before: %llu"
+		" bytes are free", (ull)d->live_growth_bytes, (ull)d->steps,
+		(ull)KVP_DECODE_BLOCKS_MAX, (ull)free_bytes);
 }
 
 /* Check that the records of all blocks fit this process's memory. */

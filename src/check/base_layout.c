@@ -5,7 +5,6 @@
 #include "check/base_layout.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +28,8 @@ struct heap {
 static int fail_too_big(struct kvp_error *err)
 {
 	return kvp_error_set(err, KVP_ELIMIT,
-			     "the base layout has more than %" PRIu64
-			     " chunks", KVP_CHUNKS_MAX);
+			     "the base layout has more than %llu"
+			     " chunks", (ull)KVP_CHUNKS_MAX);
 }
 
 static int fail_overflow(struct kvp_error *err)
@@ -96,13 +95,13 @@ static int measure_sizes(struct check_base *base, const struct kvp_geometry *g,
 		return KVP_OK;
 	rows = g->row_stride ? (base->dedicated + room) / g->row_stride : 0;
 	return kvp_error_set(err, KVP_EINFEASIBLE,
-			     "%" PRIu64 " snapshot rows need %" PRIu64
+			     "%llu snapshot rows need %llu"
 			     " bytes more than the aliased backing has;"
-			     " %" PRIu64 " rows fit",
-			     g->snapshot_rows,
-			     base->arena_end - base->dedicated - room,
-			     rows > g->execution_rows ?
-				     rows - g->execution_rows : 0);
+			     " %llu rows fit",
+			     (ull)g->snapshot_rows,
+			     (ull)(base->arena_end - base->dedicated - room),
+			     (ull)(rows > g->execution_rows ?
+				     rows - g->execution_rows : 0));
 }
 
 /* Lay tiles from the heap, end to end, until A is covered. */
@@ -295,9 +294,9 @@ static int make_all(struct check_base *base, const struct kvp_geometry *g,
 		return fail_too_big(err);
 	if (g->snapshot_rows > KVP_ROWS_MAX)
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "%" PRIu64 " snapshot rows, must be at "
-				     "most %" PRIu64, g->snapshot_rows,
-				     KVP_ROWS_MAX);
+				     "%llu snapshot rows, must be at "
+				     "most %llu", (ull)g->snapshot_rows,
+				     (ull)KVP_ROWS_MAX);
 	base->backing = calloc(g->nplanes, sizeof(*base->backing));
 	base->kind = malloc(g->nplanes * sizeof(*base->kind));
 	if (!base->backing || !base->kind)

@@ -7,7 +7,6 @@
 #include "check/base_layout.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +50,8 @@ int check_base_copy_recorded(struct check_base *base,
 
 	if (g->nbase_chunks > KVP_CHUNKS_MAX)
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "%zu base chunks, must be at most %"
-				     PRIu64, g->nbase_chunks, KVP_CHUNKS_MAX);
+				     "%zu base chunks, must be at most %llu",
+				     g->nbase_chunks, (ull)KVP_CHUNKS_MAX);
 	base->chunks = malloc((g->nbase_chunks + 1) * sizeof(*base->chunks));
 	if (base->chunks)
 		code = fill_recorded(base, g, &placed, &rest);
@@ -79,7 +78,7 @@ static int check_plane(const struct check_base *base, size_t plane,
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EINFEASIBLE,
 			     "the recorded base chunks do not tile plane %zu:"
-			     " byte %" PRIu64, plane, pos);
+			     " byte %llu", plane, (ull)pos);
 }
 
 int check_base_verify_recorded(struct check_base *base,
@@ -112,7 +111,7 @@ int check_base_verify_recorded(struct check_base *base,
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EINFEASIBLE,
 			     "the recorded base chunks do not tile the arena:"
-			     " byte %" PRIu64, base->laid_end);
+			     " byte %llu", (ull)base->laid_end);
 }
 
 /* Within one plane: by offset, then by index. */

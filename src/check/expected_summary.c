@@ -4,7 +4,6 @@
  * here they become the ranks that read a rank.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,10 +142,10 @@ int check_make_expected(struct check *c, struct kvp_error *err)
 	if (!u64_mul(g->pages, g->page_tokens, &t->kv_tokens) ||
 	    !u64_mul(t->kv_tokens, g->dcp_group_size, &t->kv_tokens))
 		return kvp_error_set(err, KVP_ELIMIT,
-				     "%" PRIu64 " pages of %" PRIu64 " tokens "
-				     "in groups of %" PRIu64 " ranks exceed 64 "
-				     "bits", g->pages, g->page_tokens,
-				     g->dcp_group_size);
+				     "%llu pages of %llu tokens "
+				     "in groups of %llu ranks exceed 64 "
+				     "bits", (ull)g->pages, (ull)g->page_tokens,
+				     (ull)g->dcp_group_size);
 	code = check_lower_bound(&c->base, c->plan->merge, &t->lower_bound,
 				 err);
 	if (code)

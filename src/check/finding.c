@@ -7,11 +7,12 @@
  * `what` in all cases.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <kvplan/verify.h>
+
+#include "base/error.h"
 
 static void write_place(const struct kvp_finding *f, char *text, size_t size)
 {
@@ -37,7 +38,7 @@ static void write_place(const struct kvp_finding *f, char *text, size_t size)
 		list = "nodes[";
 		break;
 	}
-	snprintf(text, size, "%s%" PRIu64 "]", list, f->index);
+	snprintf(text, size, "%s%llu]", list, (ull)f->index);
 }
 
 struct sentence {
@@ -116,10 +117,11 @@ size_t kvp_finding_text(const struct kvp_finding *finding, char *text,
 		relation = relations[finding->relation];
 	write_place(finding, place, sizeof(place));
 	s = find_sentence(finding);
-	len = snprintf(text, size, "%s: %s: %s%s%" PRIu64 "%s%s%s%" PRIu64,
+	len = snprintf(text, size, "%s: %s: %s%s%llu%s%s%s%llu",
 		       kvp_rule_name(finding->rule), place, s.before,
-		       s.before == finding->what ? " " : "", finding->stated,
+		       s.before == finding->what ? " " : "",
+		       (ull)finding->stated,
 		       s.behind, s.then ? s.then : ", expected ",
-		       s.then ? "" : relation, finding->expected);
+		       s.then ? "" : relation, (ull)finding->expected);
 	return len < 0 ? 0 : (size_t)len;
 }

@@ -179,8 +179,8 @@ static int complete_arguments(struct arguments *a)
 	if (s->decode.steps * s->decode.sizes > TENSORS_MAX)
 		return out_usage_error("--steps=%llu and --sizes=%llu make "
 			"%s tensors, at most %s can be simulated",
-			(unsigned long long)s->decode.steps,
-			(unsigned long long)s->decode.sizes,
+			(ull)s->decode.steps,
+			(ull)s->decode.sizes,
 			out_number(s->decode.steps * s->decode.sizes).text,
 			out_number(TENSORS_MAX).text);
 	if (!s->every)

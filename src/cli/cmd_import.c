@@ -107,7 +107,7 @@ static int set_stage(struct settings *s, const char *value)
 	if (most > KVP_IMPORT_LAYERS_MAX)
 		return out_usage_error("--stage=%s: must have numbers of at "
 			"most %llu, the most layers a model has", value,
-			(unsigned long long)KVP_IMPORT_LAYERS_MAX);
+			(ull)KVP_IMPORT_LAYERS_MAX);
 	o->stages = count > 1 ? count : s->stage_layers[0];
 	o->stage_layers = count > 1 ? s->stage_layers : NULL;
 	return KVP_EXIT_YES;

@@ -128,7 +128,7 @@ static int set_ranks(struct realize_settings *s, const char *value)
 	if (last >= KVP_RANKS_MAX)
 		return out_usage_error("--ranks=%s: ranks are numbered 0 to "
 			"%llu at most", value,
-			(unsigned long long)KVP_RANKS_MAX - 1);
+			(ull)KVP_RANKS_MAX - 1);
 	s->ranks_given = true;
 	s->options.first_rank = (uint32_t)first;
 	s->options.nranks = (uint32_t)(last - first + 1);
@@ -291,11 +291,11 @@ static bool check_ranks(const struct kvp_plan *plan,
 		return true;
 	if (s->options.nranks == 1)
 		out_usage_error("--ranks=%u: the plan has ranks 0 to %llu",
-				first, (unsigned long long)ranks - 1);
+				first, (ull)ranks - 1);
 	else
 		out_usage_error("--ranks=%u-%u: the plan has ranks 0 to %llu",
 				first, first + s->options.nranks - 1,
-				(unsigned long long)ranks - 1);
+				(ull)ranks - 1);
 	return false;
 }
 

@@ -64,7 +64,7 @@ static int set_free(struct size_memory *m, const char *value)
 		if (m->count == KVP_RANKS_MAX)
 			return out_usage_error("--free: has more than %llu "
 				"values, must have one, or one for each rank",
-				(unsigned long long)KVP_RANKS_MAX);
+				(ull)KVP_RANKS_MAX);
 		each = strndup(value, len);
 		if (!each) {
 			kvp_error_nomem(&err);
@@ -113,7 +113,7 @@ static int set_cap(struct size_settings *s, const char *value)
 	if (!exit && s->cap_bytes > KVP_CAP_CEILING_BYTES)
 		return out_usage_error("--reserve-cache=%s: is more than "
 			"%llu bytes (1 GiB), the largest cap of a cache",
-			value, (unsigned long long)KVP_CAP_CEILING_BYTES);
+			value, (ull)KVP_CAP_CEILING_BYTES);
 	return exit;
 }
 
@@ -178,8 +178,8 @@ static int check_options(const struct size_settings *s)
 	if (s->tokens && s->pages)
 		return out_usage_error("--tokens=%llu and --pages=%llu "
 			"contradict; give one of them",
-			(unsigned long long)s->tokens,
-			(unsigned long long)s->pages);
+			(ull)s->tokens,
+			(ull)s->pages);
 	if (!known && !s->tokens && !s->pages)
 		return out_usage_error("the number of pages is not known: give "
 			"--free=BYTES or --gpus for the most that fit, or "

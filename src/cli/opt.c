@@ -121,10 +121,10 @@ int opt_gpus(const char *value, uint32_t *gpu, size_t *count)
 		if (each > OPT_GPU_MAX)
 			return out_usage_error("--gpus=%s: the number of a "
 				"GPU is at most %llu", given,
-				(unsigned long long)OPT_GPU_MAX);
+				(ull)OPT_GPU_MAX);
 		if (*count == KVP_RANKS_MAX)
 			return out_usage_error("--gpus: lists more than %llu "
-				"GPUs", (unsigned long long)KVP_RANKS_MAX);
+				"GPUs", (ull)KVP_RANKS_MAX);
 		gpu[(*count)++] = (uint32_t)each;
 	}
 	return KVP_EXIT_YES;
@@ -162,7 +162,7 @@ int opt_number(const char *option, const char *value, uint64_t low,
 	    got > high)
 		return out_usage_error("--%s=%s: must be a whole number from "
 			"%llu to %llu", option, value,
-			(unsigned long long)low, (unsigned long long)high);
+			(ull)low, (ull)high);
 	*number = got;
 	return KVP_EXIT_YES;
 }

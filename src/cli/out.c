@@ -81,7 +81,7 @@ struct number out_number(uint64_t value)
 	struct number n;
 	char digits[24], *to = n.text;
 	int len = snprintf(digits, sizeof(digits), "%llu",
-			   (unsigned long long)value), i;
+			   (ull)value), i;
 
 	for (i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)

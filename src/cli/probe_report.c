@@ -90,8 +90,8 @@ static void add_costs(struct strbuf *b, const struct kvp_limits *l)
 			strbuf_printf(b, "%-38s %12s\n", what[i], "n/a");
 		else
 			strbuf_printf(b, "%-38s %10llu.%llu\n", what[i],
-				      (unsigned long long)(ns / 1000),
-				      (unsigned long long)(ns / 100 % 10));
+				      (ull)(ns / 1000),
+				      (ull)(ns / 100 % 10));
 	}
 }
 

@@ -71,7 +71,7 @@ static void describe_fitting(const struct search *f, char *text, size_t size)
 		snprintf(text, size, "; no mode fits, but larger tiles do: "
 			 "with tile_granules %llu mode %s needs %s of %s, and "
 			 "a row conflicts with more pages",
-			 (unsigned long long)f->tile_granules, mode,
+			 (ull)f->tile_granules, mode,
 			 N(f->need), N(f->available));
 }
 
@@ -92,7 +92,7 @@ static void describe_nearest(const struct search *f,
 		snprintf(nearest, sizeof(nearest), ": the fewest are %s of %s, "
 			 "mode %s with tile_granules %llu", N(f->need),
 			 N(f->available), kvp_merge_name(f->merge),
-			 (unsigned long long)f->tile_granules);
+			 (ull)f->tile_granules);
 	if (ranks)
 		snprintf(fewer, sizeof(fewer), ", or realize fewer ranks: "
 			 "--ranks=%u-%u needs %s", first, first + ranks - 1,

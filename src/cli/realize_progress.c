@@ -68,10 +68,10 @@ static void show_progress(struct progress *p, const struct kvp_event *e,
 
 	fprintf(stderr, "\r%s rank %u: call %llu of %llu, entry %llu of "
 		"%llu, %lld s left \033[K", kvp_state_name(e->state),
-		e->rank, (unsigned long long)e->calls_done,
-		(unsigned long long)e->calls_total,
-		(unsigned long long)e->entries,
-		(unsigned long long)e->entries_total,
+		e->rank, (ull)e->calls_done,
+		(ull)e->calls_total,
+		(ull)e->entries,
+		(ull)e->entries_total,
 		(long long)(left / 1000));
 	p->shown = true;
 }

@@ -160,10 +160,10 @@ static void row_text(struct simulation *s, const struct kvp_decode_row *row)
 	struct number cap = to_mib(n->cap.bytes);
 
 	strbuf_printf(&s->out.text, "%8llu %12s %12s %7llu %18s %12s\n",
-		      (unsigned long long)row->step, M(n->held_bytes),
+		      (ull)row->step, M(n->held_bytes),
 		      s->settings->cap == SIMULATE_OFF ? "off" :
 		      n->cap.bounded ? cap.text : "unbounded",
-		      (unsigned long long)n->sizes, M(n->freed_bytes),
+		      (ull)n->sizes, M(n->freed_bytes),
 		      M(row->free_bytes));
 }
 

@@ -32,7 +32,7 @@ static int compute_reserve(struct size_settings *s)
 	if (s->cap_bytes && s->override.given)
 		return out_usage_error("--reserve-cache=%llu and "
 			"KVPLAN_ALLOC_CACHE_MAX_MB both set the cap; give "
-			"one of them", (unsigned long long)s->cap_bytes);
+			"one of them", (ull)s->cap_bytes);
 	if (!s->override.given) {
 		s->cache_bytes = kvp_cap_free_needed(s->cap_bytes ?
 			s->cap_bytes : KVP_CAP_FLOOR_BYTES);
@@ -126,13 +126,13 @@ static void print_cures(const struct sizing *each)
 	if (each->rows_in_row_mode != KVP_UNSTATED)
 		fprintf(stderr, "kvplan: note: with --snapshots=%llu mode row "
 			"fits, with --snapshots=%llu mode span\n",
-			(unsigned long long)each->rows_in_row_mode,
-			(unsigned long long)each->rows_in_span_mode);
+			(ull)each->rows_in_row_mode,
+			(ull)each->rows_in_span_mode);
 	if (each->tile_granules)
 		fprintf(stderr, "kvplan: note: with --tile-granules=%llu mode "
 			"row fits as well; a row then conflicts with more "
 			"pages, see kvplan plan\n",
-			(unsigned long long)each->tile_granules);
+			(ull)each->tile_granules);
 }
 
 /* Print the warnings of one sizing; with several limits, under a line that

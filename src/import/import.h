@@ -236,8 +236,6 @@ struct import {
 /* Add to the report. */
 #define report(im, ...) strbuf_printf(&(im)->report, __VA_ARGS__)
 
-typedef unsigned long long ull;
-
 /*
  * A list of numbers in a message, zeroed to begin with.  Where the room ends,
  * it says how many more there are.

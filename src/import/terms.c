@@ -187,7 +187,7 @@ void terms_print(struct strbuf *b, const struct term *terms)
 		    !evaluate(terms, (size_t)(t - terms) + 1, &value))
 			return;
 		snprintf(number, sizeof(number), "%llu",
-			 (unsigned long long)value);
+			 (ull)value);
 		add_word(b, t->op);
 		add_word(b, t->label ? t->label : "");
 		add_word(b, t->label || equals ? number : "");

@@ -54,9 +54,9 @@ static int report_chunk(const struct kvp_geometry *g, const struct kvp_chunk *c,
 			"aliased", c->plane, g->planes[c->plane].name);
 	return geometry_fail(fault, KVP_EINPUT, fault->path,
 		"offset %llu, bytes %llu and arena must be multiples of the "
-		"granularity, %llu", (unsigned long long)c->offset,
-		(unsigned long long)c->bytes,
-		(unsigned long long)g->granularity);
+		"granularity, %llu", (ull)c->offset,
+		(ull)c->bytes,
+		(ull)g->granularity);
 }
 
 static int check_chunk(const struct kvp_geometry *g, size_t index,
@@ -81,7 +81,7 @@ static int report_misplaced(struct geometry_fault *fault, const char *view,
 	return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
 		"%s %s: a chunk begins at %llu, must begin at %llu",
 		is > must ? "leave a gap in" : "overlap in", where,
-		(unsigned long long)is, (unsigned long long)must);
+		(ull)is, (ull)must);
 }
 
 /* Check that the chunks, sorted by plane, cover each plane's backing once. */
@@ -111,8 +111,8 @@ static int check_planes(const struct kvp_geometry *g,
 				"cover plane %zu (%s) up to byte %llu, but its "
 				"backing is %llu bytes", plane,
 				g->planes[plane].name,
-				(unsigned long long)next,
-				(unsigned long long)backing);
+				(ull)next,
+				(ull)backing);
 	}
 	return KVP_OK;
 }
@@ -136,15 +136,15 @@ static int check_arena(const struct kvp_geometry *g,
 		if (next >= end)
 			return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
 				"have a chunk at arena address %llu, but the "
-				"arena ends at %llu", (unsigned long long)next,
-				(unsigned long long)end);
+				"arena ends at %llu", (ull)next,
+				(ull)end);
 		next += c[i].bytes;
 	}
 	if (next < end)
 		return geometry_fail(fault, KVP_EINPUT, "/base_chunks",
 			"cover the arena up to byte %llu, but its rows end "
 			"at %llu",
-			(unsigned long long)next, (unsigned long long)end);
+			(ull)next, (ull)end);
 	return KVP_OK;
 }
 

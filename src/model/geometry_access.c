@@ -38,7 +38,7 @@ int ranks_read(struct kvp_ranks *list, const struct json_at *at,
 		if (seen[rank])
 			return json_fail(&element, err, KVP_EINPUT,
 				"rank %llu is listed twice",
-				(unsigned long long)rank);
+				(ull)rank);
 		seen[rank] = true;
 		list->rank[list->count++] = (uint32_t)rank;
 	}
@@ -68,7 +68,7 @@ static int read_lists(struct kvp_ranks *lists, const struct json_at *at,
 	if (!code && count != ranks)
 		code = json_fail(at, err, KVP_EINPUT,
 			"has %zu lists, must have one for each of the %llu "
-			"ranks", count, (unsigned long long)ranks);
+			"ranks", count, (ull)ranks);
 	if (!code)
 		code = json_list_begin(&walk, at, err);
 	for (i = 0; !code && json_list_next(&walk, &element); i++) {

@@ -83,8 +83,8 @@ static int report_overlap(const struct kvp_geometry *g, const struct range *a,
 	return geometry_fail(fault, KVP_EINPUT, b->plane == g->nplanes ?
 				  "/arena_address" : "/planes",
 		"%s is recorded at %llu, within %s, which ends at %llu",
-		behind, (unsigned long long)b->first, before,
-		(unsigned long long)a->end);
+		behind, (ull)b->first, before,
+		(ull)a->end);
 }
 
 int geometry_check_addresses(const struct kvp_geometry *g,

@@ -14,11 +14,6 @@
 #include "model/fields.h"
 #include "model/number.h"
 
-static unsigned long long ull(uint64_t value)
-{
-	return value;
-}
-
 int geometry_fail(struct geometry_fault *fault, int code, const char *path,
 		       const char *format, ...)
 {
@@ -59,12 +54,12 @@ static int check_number(const struct checking *c, const struct field *f,
 		return KVP_OK;
 	if (value < f->low)
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
-			"is %llu, must be at least %llu", ull(value),
-			ull(f->low));
+			"is %llu, must be at least %llu", (ull)value,
+			(ull)f->low);
 	if (value > f->high)
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
-			"is %llu, must be at most %llu", ull(value),
-			ull(f->high));
+			"is %llu, must be at most %llu", (ull)value,
+			(ull)f->high);
 	return KVP_OK;
 }
 
@@ -93,14 +88,14 @@ static int check_text(const struct checking *c, const struct field *f,
 
 	if (f->kind == FIELD_NAME && !memchr(text, '\0', f->high + 1))
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
-			"has no end within %llu characters", ull(f->high));
+			"has no end within %llu characters", (ull)f->high);
 	if (!utf8_is_printable(text, &count))
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"must be printable UTF-8");
 	if (!count || count > f->high)
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"has %zu characters, must have 1 to %llu", count,
-			ull(f->high));
+			(ull)f->high);
 	if (f->kind == FIELD_NAME && !name_is_plain(text))
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"is \"%s\", must be of A-Z a-z 0-9 _ - .", text);
@@ -136,7 +131,7 @@ static int check_rank_lists(const struct checking *c, const struct field *f,
 			return geometry_fail(c->fault, KVP_EINPUT,
 				set_path(c, at), "list %llu must hold ranks "
 				"below %llu, ascending, and %llu itself",
-				ull(i), ull(c->g->ranks), ull(i));
+				(ull)i, (ull)c->g->ranks, (ull)i);
 	return KVP_OK;
 }
 
@@ -166,7 +161,7 @@ static int check_list(const struct checking *c, const struct field *f,
 	if (!c->only_words && (count < f->low || count > f->high))
 		return geometry_fail(c->fault, KVP_EINPUT, set_path(c, at),
 			"has %zu entries, must have %llu to %llu", count,
-			ull(f->low), ull(f->high));
+			(ull)f->low, (ull)f->high);
 	for (; place.index < count && !code; place.index++) {
 		code = check_record(c, f->record, element, &place);
 		element += f->record->size;
@@ -238,11 +233,11 @@ int geometry_check_fields(const struct kvp_geometry *g,
 	if (!code && !geometry_rows(g) && (g->row_bytes || g->row_stride))
 		code = geometry_fail(fault, KVP_EINPUT, "/row_bytes",
 			"is %llu and row_stride %llu, must be 0 without any "
-			"row", ull(g->row_bytes), ull(g->row_stride));
+			"row", (ull)g->row_bytes, (ull)g->row_stride);
 	if (!code && geometry_rows(g) && !g->row_bytes)
 		code = geometry_fail(fault, KVP_EINPUT, "/row_bytes",
 			"is 0, must be at least 1 with %llu rows",
-			ull(geometry_rows(g)));
+			(ull)geometry_rows(g));
 	return code;
 }
 
@@ -255,8 +250,8 @@ static int check_divisor(const struct kvp_geometry *g, uint64_t value,
 	if (g->ranks % value == 0)
 		return KVP_OK;
 	return geometry_fail(fault, KVP_EINPUT, path,
-		"is %llu, must divide ranks, %llu", ull(value),
-		ull(g->ranks));
+		"is %llu, must divide ranks, %llu", (ull)value,
+		(ull)g->ranks);
 }
 
 static int check_sizes(const struct kvp_geometry *g,
@@ -267,11 +262,11 @@ static int check_sizes(const struct kvp_geometry *g,
 	if (g->granularity & (g->granularity - 1))
 		return geometry_fail(fault, KVP_EINPUT, "/granularity",
 			"is %llu, must be a power of two such as 2097152",
-			ull(g->granularity));
+			(ull)g->granularity);
 	if (g->row_stride < g->row_bytes)
 		return geometry_fail(fault, KVP_EINPUT, "/row_stride",
 			"is %llu, must be at least row_bytes, %llu",
-			ull(g->row_stride), ull(g->row_bytes));
+			(ull)g->row_stride, (ull)g->row_bytes);
 	code = check_divisor(g, g->ranks_per_node, "/ranks_per_node", fault);
 	if (!code)
 		code = check_divisor(g, g->dcp_group_size, "/dcp_group_size",
@@ -279,7 +274,7 @@ static int check_sizes(const struct kvp_geometry *g,
 	if (!code && g->entry_reserve > g->entry_limit)
 		code = geometry_fail(fault, KVP_EINPUT, "/entry_reserve",
 			"is %llu, must be at most entry_limit, %llu",
-			ull(g->entry_reserve), ull(g->entry_limit));
+			(ull)g->entry_reserve, (ull)g->entry_limit);
 	return code;
 }
 
@@ -290,7 +285,7 @@ static int check_address(const struct kvp_geometry *g, uint64_t address,
 		return KVP_OK;
 	return geometry_fail(fault, KVP_EINPUT, path,
 		"is %llu, must be a multiple of the granularity, %llu",
-		ull(address), ull(g->granularity));
+		(ull)address, (ull)g->granularity);
 }
 
 static int check_plane_addresses(const struct kvp_geometry *g,
@@ -365,8 +360,8 @@ static int check_planes(const struct kvp_geometry *g,
 				"plane %zu (%s): pages * bytes_per_page = "
 				"%llu * %llu, summed over the planes, is more "
 				"than 9007199254740991 (2^53 - 1)", i,
-				g->planes[i].name, ull(g->pages),
-				ull(g->planes[i].bytes_per_page));
+				g->planes[i].name, (ull)g->pages,
+				(ull)g->planes[i].bytes_per_page);
 	}
 	return KVP_OK;
 }
@@ -379,7 +374,7 @@ static int check_rows(const struct kvp_geometry *g,
 	if (rows > KVP_ROWS_MAX)
 		return geometry_fail(fault, KVP_ELIMIT, "",
 			"execution_rows + snapshot_rows = %llu, must be at "
-			"most %llu", ull(rows), ull(KVP_ROWS_MAX));
+			"most %llu", (ull)rows, (ull)KVP_ROWS_MAX);
 	if (!number_mul(rows, g->row_stride, &bytes) ||
 	    !u64_round_up(bytes, g->granularity, &bytes) ||
 	    bytes > KVP_NUMBER_MAX)
@@ -421,8 +416,8 @@ static int check_statics(const struct kvp_geometry *g,
 			return geometry_fail(fault, KVP_EINPUT, "/static",
 				"item %zu is for the DCP group, but groups of "
 				"%llu ranks do not fit nodes of %llu", i,
-				ull(g->dcp_group_size),
-				ull(g->ranks_per_node));
+				(ull)g->dcp_group_size,
+				(ull)g->ranks_per_node);
 	return KVP_OK;
 }
 
@@ -444,8 +439,8 @@ static int check_import(const struct kvp_geometry *g, uint32_t importer,
 			"rank %u on node %llu imports from rank %u on node "
 			"%llu; memory is granted within a node of "
 			"ranks_per_node = %llu ranks only", importer,
-			ull(importer / g->ranks_per_node), owner, ull(node),
-			ull(g->ranks_per_node));
+			(ull)(importer / g->ranks_per_node), owner, (ull)node,
+			(ull)g->ranks_per_node);
 	if (!bsearch(&importer, declared->rank, declared->count,
 		     sizeof(importer), by_rank))
 		return geometry_fail(fault, KVP_EINPUT, "/access/imports",

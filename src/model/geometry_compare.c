@@ -39,7 +39,7 @@ static const char *number_text(const struct field *f, const void *of,
 {
 	if (!field_has_value(f, of))
 		return f->without;
-	snprintf(text, size, "%llu", (unsigned long long)field_number(f, of));
+	snprintf(text, size, "%llu", (ull)field_number(f, of));
 	return text;
 }
 

@@ -65,7 +65,7 @@ static int check_row_bytes(const struct reading *r, const struct json_at *at,
 		return KVP_OK;
 	return json_fail(at, r->err, KVP_EINPUT,
 		"missing; there are %llu rows, say how many bytes each has",
-		(unsigned long long)rows);
+		(ull)rows);
 }
 
 static int read_number(const struct reading *r, const struct field *f,

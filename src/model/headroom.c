@@ -35,7 +35,7 @@ int kvp_cap_override_read(struct kvp_cap_override *o, const char *source,
 bad:
 	return kvp_error_set(err, KVP_EINPUT, "%s is '%s', must be a whole "
 		"number of MiB from 1 to %llu, or 0 for no cap at all",
-		source, text, (unsigned long long)most);
+		source, text, (ull)most);
 }
 
 static struct kvp_cap compute_cap(uint64_t free_bytes)

@@ -36,9 +36,9 @@ int kvp_limits_check(const struct kvp_limits *limits,
 			"the granularity is %llu bytes, but %s of the limits "
 			"allocates in multiples of %llu; plan with "
 			"granularity %llu",
-			(unsigned long long)g->granularity, d->label,
-			(unsigned long long)d->granularity,
-			(unsigned long long)u64_max(g->granularity,
+			(ull)g->granularity, d->label,
+			(ull)d->granularity,
+			(ull)u64_max(g->granularity,
 						    d->granularity));
 	}
 	return KVP_OK;

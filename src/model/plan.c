@@ -2,7 +2,6 @@
  * The names of the modes; checking a plan's rows; releasing a plan.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,14 +58,14 @@ int plan_check_rows(const struct kvp_plan *plan, struct kvp_error *err)
 
 	if (plan->nrows > KVP_ROWS_MAX)
 		return kvp_error_set(err, KVP_EINPUT,
-				     "%zu rows, must be at most %" PRIu64,
-				     plan->nrows, KVP_ROWS_MAX);
+				     "%zu rows, must be at most %llu",
+				     plan->nrows, (ull)KVP_ROWS_MAX);
 	for (row = 0; row < plan->nrows; row++)
 		if (!row_is_valid(plan, row))
 			return kvp_error_set(err, KVP_EINPUT,
 				"rows[%zu]: must be row %zu with ascending "
-				"ranges of the %" PRIu64 " pages", row, row,
-				plan->geometry.pages);
+				"ranges of the %llu pages", row, row,
+				(ull)plan->geometry.pages);
 	return KVP_OK;
 }
 

@@ -58,7 +58,7 @@ static int add_planes(struct kvp_geometry *g, size_t *room, const char *name,
 		len = count == 1 ?
 			snprintf(to->name, sizeof(to->name), "%s", name) :
 			snprintf(to->name, sizeof(to->name), "%s.%llu", name,
-				 (unsigned long long)i);
+				 (ull)i);
 		if (len > KVP_PLANE_NAME_MAX)
 			return json_fail(at, err, KVP_EINPUT,
 				"has names of %d characters after expansion, "
@@ -81,8 +81,8 @@ static int read_count(const struct kvp_geometry *g, const struct json_at *at,
 	if (!code && g->nplanes + *count > KVP_CHUNKS_MAX)
 		code = json_fail(at, err, KVP_ELIMIT,
 			"makes %llu planes, must be at most %llu",
-			(unsigned long long)(g->nplanes + *count),
-			(unsigned long long)KVP_CHUNKS_MAX);
+			(ull)(g->nplanes + *count),
+			(ull)KVP_CHUNKS_MAX);
 	return code;
 }
 
@@ -112,7 +112,7 @@ static int read_element(struct kvp_geometry *g, size_t *room,
 		code = json_fail(find_value(v, "address"), err, KVP_EINPUT,
 			"is one address for %llu planes; list each plane "
 			"with its own",
-			(unsigned long long)count);
+			(ull)count);
 	if (!code)
 		code = read_name(find_value(v, "name"), &name, err);
 	if (!code)

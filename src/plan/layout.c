@@ -84,9 +84,9 @@ static int fail_rows_do_not_fit(const struct layout *l,
 	return kvp_error_set(err, KVP_EINFEASIBLE,
 		"/snapshot_rows: %llu rows need %llu bytes of aliased backing, "
 		"the planes have %llu, %llu too few; rows that would fit: %llu",
-		(unsigned long long)g->snapshot_rows, (unsigned long long)need,
-		(unsigned long long)have, (unsigned long long)(need - have),
-		(unsigned long long)fit);
+		(ull)g->snapshot_rows, (ull)need,
+		(ull)have, (ull)(need - have),
+		(ull)fit);
 }
 
 /* Count the bytes of every plane that lie in the arena: taken[plane]. */
@@ -136,8 +136,8 @@ static int count_chunks(struct layout *l, const uint64_t *taken,
 			return kvp_error_set(err, KVP_ELIMIT,
 				"/planes: the base layout has more than %llu "
 				"chunks; tile_granules above %llu makes fewer",
-				(unsigned long long)KVP_CHUNKS_MAX,
-				(unsigned long long)g->tile_granules);
+				(ull)KVP_CHUNKS_MAX,
+				(ull)g->tile_granules);
 	}
 	assert(aliased + tails <= UINT32_MAX);
 	l->aliased = (uint32_t)aliased;

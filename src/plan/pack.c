@@ -154,10 +154,10 @@ static int summarize(struct kvp_plan *plan, const struct packing *p,
 	if (before != after || s->chunks < s->lower_bound)
 		return kvp_error_set(err, KVP_EBUG, "the plan has %llu of %llu "
 			"bytes and %llu chunks, bound %llu; please report "
-			"this geometry", (unsigned long long)after,
-			(unsigned long long)before,
-			(unsigned long long)s->chunks,
-			(unsigned long long)s->lower_bound);
+			"this geometry", (ull)after,
+			(ull)before,
+			(ull)s->chunks,
+			(ull)s->lower_bound);
 	return KVP_OK;
 }
 

@@ -71,7 +71,7 @@ static int read_granularity(const struct json_at *at, uint64_t *granularity,
 	if (!code && (*granularity & (*granularity - 1)))
 		return json_fail(at, err, KVP_EINPUT,
 			"is %llu, must be a power of two such as 2097152",
-			(unsigned long long)*granularity);
+			(ull)*granularity);
 	return code;
 }
 

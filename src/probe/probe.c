@@ -19,8 +19,8 @@ static int check_options(const struct kvp_probe_options *options,
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EINPUT, "%llu entries to count, must be "
 			     "at most %llu",
-			     (unsigned long long)options->max_entries,
-			     (unsigned long long)KVP_PROBE_ENTRIES_MAX);
+			     (ull)options->max_entries,
+			     (ull)KVP_PROBE_ENTRIES_MAX);
 }
 
 #ifdef KVP_HAVE_CUDA
@@ -126,9 +126,9 @@ static int report_stuck(const struct probe *p, int code, struct kvp_error *err)
 	return kvp_error_set(err, KVP_ESTUCK, "%snot everything could be given"
 		" back; left behind are mappings: %llu, allocations: %llu, "
 		"reservations: %llu", cause,
-		(unsigned long long)p->stuck_mappings,
-		(unsigned long long)p->stuck_allocations,
-		(unsigned long long)p->stuck_reservations);
+		(ull)p->stuck_mappings,
+		(ull)p->stuck_allocations,
+		(ull)p->stuck_reservations);
 }
 
 static int run(struct probe *p, struct kvp_error *err)

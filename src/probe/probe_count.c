@@ -131,7 +131,7 @@ static int check_table_full(struct probe *p, int code, struct kvp_error *err)
 	    bytes < MEMORY_IS_FREE)
 		return kvp_error_wrap(err, code, "%llu bytes are free, too "
 				      "few to tell a full table from full "
-				      "memory", (unsigned long long)bytes);
+				      "memory", (ull)bytes);
 	p->limits->entries_exact = true;
 	return KVP_OK;
 }

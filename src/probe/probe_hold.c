@@ -22,8 +22,8 @@ int hold_reserve(struct probe *p, uint64_t slots, uint64_t each,
 	if (!u64_mul(slots, each, &bytes))
 		return kvp_error_set(err, KVP_EREFUSED, "%llu mappings of "
 				     "%llu bytes exceed all addresses",
-				     (unsigned long long)slots,
-				     (unsigned long long)each);
+				     (ull)slots,
+				     (ull)each);
 	code = CALL(p->c, err, MemAddressReserve, (&base, bytes, 0, 0, 0));
 	if (!code)
 		p->hold = (struct probe_hold){ .base = base, .bytes = bytes,
@@ -89,7 +89,7 @@ static int explain_full(struct probe *p, int code, struct kvp_error *err)
 			      "table of mappings is full (" KVP_TABLE_WORD
 			      "); end what else holds entries on this node",
 			      p->limits->devices[p->owner].label,
-			      (unsigned long long)bytes);
+			      (ull)bytes);
 }
 
 int hold_grant(struct probe *p, uint64_t i, uint32_t readers,

@@ -111,8 +111,7 @@ static int read_rank(struct addresses_rank *rank, bool *seen,
 				err);
 	if (!code && seen[number])
 		code = json_fail(&v[R_RANK], err, KVP_EINPUT,
-			"is %llu for the second time", (unsigned long long)
-			number);
+			"is %llu for the second time", (ull)number);
 	if (code)
 		return code;
 	assert(number < KVP_RANKS_MAX);

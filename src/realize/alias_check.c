@@ -84,8 +84,8 @@ static int describe_granule(const struct alias *a, uint64_t granule, char *text)
 	return snprintf(text, HOLDER_MAX, "%s%s bytes [%llu, %llu)",
 			dedicated ? "dedicated backing" : "plane ",
 			dedicated ? "" : g->planes[plane].name,
-			(unsigned long long)offset,
-			(unsigned long long)(offset + g->granularity));
+			(ull)offset,
+			(ull)(offset + g->granularity));
 }
 
 /*
@@ -145,10 +145,10 @@ static void describe_row(const struct kvp_geometry *g, uint64_t arena,
 		snprintf(text, size, "no row");
 	else if (row < g->execution_rows)
 		snprintf(text, size, "execution row %llu",
-			 (unsigned long long)row);
+			 (ull)row);
 	else
 		snprintf(text, size, "row %llu",
-			 (unsigned long long)(row - g->execution_rows));
+			 (ull)(row - g->execution_rows));
 }
 
 /* Fail because byte `wrong` of a granule is wrong, read through its plane or
@@ -167,15 +167,15 @@ static int fail_wrong_granule(const struct alias *a, uint64_t granule,
 		describe_holder(a, get_home(a, granule) + wrong, holder);
 		return kvp_error_set(err, KVP_EFAILED,
 			"%s: byte %llu is not what was written there%s", what,
-			(unsigned long long)(base + wrong), holder);
+			(ull)(base + wrong), holder);
 	}
 	describe_holder(a, a->rank->arena + arena + wrong, holder);
 	describe_row(&a->plan->geometry, arena + wrong, row, sizeof(row));
 	return kvp_error_set(err, KVP_EFAILED,
 		"%s: byte %llu is not what was written through the plane "
 		"when read through the arena at %llu (%s)%s", what,
-		(unsigned long long)(base + wrong),
-		(unsigned long long)(arena + wrong), row, holder);
+		(ull)(base + wrong),
+		(ull)(arena + wrong), row, holder);
 }
 
 /* Read one granule through its plane, or in the arena at byte `arena`. */

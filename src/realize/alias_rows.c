@@ -52,7 +52,7 @@ static int write_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 
 	if (code)
 		kvp_error_wrap(err, code, "writing arena row %llu",
-			       (unsigned long long)i);
+			       (ull)i);
 	return code;
 }
 
@@ -67,7 +67,7 @@ static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 
 	if (code)
 		return kvp_error_wrap(err, code, "reading arena row %llu",
-				      (unsigned long long)i);
+				      (ull)i);
 	if (same == bytes)
 		return KVP_OK;
 	alias_describe_byte(r->a->plan, start + same, text);
@@ -76,9 +76,9 @@ static int match_row(const struct rounds *r, uint64_t i, struct kvp_error *err)
 		"was written to the row after round %u overwrote pages that "
 		"do not conflict with it; by the plan it is %s",
 		i < first ? "execution " : "",
-		(unsigned long long)(i < first ? i : i - first),
-		(unsigned long long)start, (unsigned long long)(start + bytes),
-		(unsigned long long)(start + same), r->round, text);
+		(ull)(i < first ? i : i - first),
+		(ull)start, (ull)(start + bytes),
+		(ull)(start + same), r->round, text);
 }
 
 /* Add 1 or -1 (UINT32_MAX) to the live rows of each page that a row blocks. */
@@ -187,8 +187,8 @@ static int overwrite_run(struct rounds *r, uint64_t first, uint64_t end,
 			return kvp_error_wrap(err, code,
 				"writing plane %s pages [%llu, %llu)",
 				r->g->planes[i].name,
-				(unsigned long long)first,
-				(unsigned long long)end);
+				(ull)first,
+				(ull)end);
 	}
 	return KVP_OK;
 }

@@ -130,9 +130,8 @@ int alias_match_pages(const struct alias *a, uint32_t device,
 				"plane %s page %llu: byte %llu is not what "
 				"device %u wrote through the plane when read "
 				"by device %u", g->planes[i].name,
-				(unsigned long long)
-				(same / g->planes[i].bytes_per_page),
-				(unsigned long long)same,
+				(ull)(same / g->planes[i].bytes_per_page),
+				(ull)same,
 				(unsigned)a->rank->device, (unsigned)device);
 	}
 	return KVP_OK;
@@ -170,10 +169,10 @@ void alias_describe_byte(const struct kvp_plan *plan, uint64_t byte, char *text)
 	if (offset / plane->bytes_per_page < plan->geometry.pages)
 		snprintf(text, ALIAS_TEXT_MAX,
 			 "plane %s byte %llu, page %llu", plane->name,
-			 (unsigned long long)offset,
-			 (unsigned long long)(offset / plane->bytes_per_page));
+			 (ull)offset,
+			 (ull)(offset / plane->bytes_per_page));
 	else
 		snprintf(text, ALIAS_TEXT_MAX,
 			 "plane %s byte %llu, behind its last page",
-			 plane->name, (unsigned long long)offset);
+			 plane->name, (ull)offset);
 }

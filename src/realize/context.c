@@ -11,8 +11,6 @@
 #include "base/text_list.h"
 #include "realize/realization.h"
 
-typedef unsigned long long ull;
-
 /* The reader of a rank whose device has the least free memory. */
 struct least {
 	bool known;		/* false: free memory cannot be read */
@@ -206,10 +204,10 @@ static void write_rows(const struct kvp_geometry *g, const struct kvp_chunk *c,
 	if (last >= g->snapshot_rows && g->snapshot_rows)
 		last = g->snapshot_rows - 1;
 	if (first == last)
-		snprintf(text, size, ", row %llu", (unsigned long long)first);
+		snprintf(text, size, ", row %llu", (ull)first);
 	else
 		snprintf(text, size, ", rows %llu to %llu",
-			 (unsigned long long)first, (unsigned long long)last);
+			 (ull)first, (ull)last);
 }
 
 int add_chunk_context(struct kvp_realization *r, const struct rank *k,
@@ -224,7 +222,7 @@ int add_chunk_context(struct kvp_realization *r, const struct rank *k,
 	snprintf(what, sizeof(what), "plane %u (%s), chunk %zu, bytes [%llu, "
 		 "%llu)%s, in the %s", c->plane,
 		 geometry_of(r)->planes[c->plane].name, chunk,
-		 (unsigned long long)c->offset,
-		 (unsigned long long)(c->offset + c->bytes), rows, view);
+		 (ull)c->offset,
+		 (ull)(c->offset + c->bytes), rows, view);
 	return add_rank_context(r, k, what, code, err);
 }

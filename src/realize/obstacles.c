@@ -11,11 +11,6 @@
 #include "base/u64.h"
 #include "realize/realization.h"
 
-static unsigned long long ull(uint64_t value)
-{
-	return value;
-}
-
 /* Written instead of an obstacle's text if there is no room for that. */
 static const char *const names[OBSTACLES] = {
 	[OBSTACLE_ENTRIES] = "table entries", [OBSTACLE_MEMORY] = "memory",
@@ -88,9 +83,9 @@ static void check_end(struct kvp_error *report, uint64_t *others,
 		kvp_error_set(report, KVP_EREFUSED,
 			"rank %u: %s is recorded at %llu and ends at %llu, "
 			"addresses end at %llu (2^47 - 4096); record %llu at "
-			"most, or no address", k->rank, name, ull(address),
-			ull(address + bytes), ull(KVP_ADDRESS_END),
-			ull(last - last % granularity));
+			"most, or no address", k->rank, name, (ull)address,
+			(ull)(address + bytes), (ull)KVP_ADDRESS_END,
+			(ull)(last - last % granularity));
 }
 
 static void check_recorded(const struct kvp_realization *r,
@@ -121,7 +116,7 @@ static void check_recorded(const struct kvp_realization *r,
 	one = *report;
 	if (others)
 		kvp_error_set(report, one.code, "%s; %llu more end too far",
-			      one.text, ull(others));
+			      one.text, (ull)others);
 }
 
 void check_address_space(const struct kvp_realization *r, struct obstacles *o)
@@ -133,8 +128,8 @@ void check_address_space(const struct kvp_realization *r, struct obstacles *o)
 		kvp_error_set(&o->kind[OBSTACLE_ADDRESS_SPACE], KVP_EREFUSED,
 			"%u rank%s %llu bytes of addresses, a process has %llu "
 			"(2^47 - 4096); %s", r->nranks, r->nranks == 1 ?
-			" needs" : "s need each", ull(each),
-			ull(KVP_ADDRESS_END), each > KVP_ADDRESS_END ?
+			" needs" : "s need each", (ull)each,
+			(ull)KVP_ADDRESS_END, each > KVP_ADDRESS_END ?
 			"plan fewer pages" : "realize fewer ranks in one "
 			"process, or plan fewer pages");
 	check_recorded(r, o);
@@ -151,15 +146,15 @@ static void check_process_limits(const struct kvp_process *p, uint32_t nranks,
 			"%u rank%s about %llu kernel maps, vm.max_map_count "
 			"is %llu; raise it (sysctl vm.max_map_count=%llu) or "
 			"realize fewer ranks with --ranks", nranks,
-			nranks == 1 ? " needs" : "s need", ull(p->maps.need),
-			ull(p->maps.limit), ull(p->maps.need));
+			nranks == 1 ? " needs" : "s need", (ull)p->maps.need,
+			(ull)p->maps.limit, (ull)p->maps.need);
 	if (p->descriptors.need > p->descriptors.limit)
 		kvp_error_set(&o->kind[OBSTACLE_DESCRIPTORS], KVP_EREFUSED,
 			"%u rank%s, %llu may be open; raise it (ulimit -n "
 			"%llu) or realize fewer ranks with --ranks", nranks,
 			nranks == 1 ? " needs a descriptor" :
-			"s need a descriptor each", ull(p->descriptors.limit),
-			ull(p->descriptors.need));
+			"s need a descriptor each", (ull)p->descriptors.limit,
+			(ull)p->descriptors.need);
 }
 
 /* The call goes to the inner backend, so that it is no event. */

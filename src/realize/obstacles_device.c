@@ -14,11 +14,6 @@
 /* Room for the list of the others. */
 #define OTHERS_MAX 192
 
-static unsigned long long ull(uint64_t value)
-{
-	return value;
-}
-
 /* Append the list of the others to the first one. */
 static void add_others(struct kvp_error *report, struct text_list *others,
 		       const char *before)
@@ -60,8 +55,8 @@ int check_granularity(struct kvp_realization *r, struct obstacles *o,
 		kvp_error_set(report, KVP_EREFUSED,
 			"rank %u: the plan's granularity is %llu bytes, %s "
 			"allocates in multiples of %llu; plan with granularity "
-			"%llu", r->ranks[i].rank, ull(is), d->label,
-			ull(d->granularity), ull(most));
+			"%llu", r->ranks[i].rank, (ull)is, d->label,
+			(ull)d->granularity, (ull)most);
 	}
 	return KVP_OK;
 }
@@ -141,19 +136,19 @@ static void report_too_little(const struct kvp_realization *r,
 
 	if (own)
 		snprintf(with, sizeof(with), " with the %llu that the driver "
-			 "keeps free", ull(own));
+			 "keeps free", (ull)own);
 	if (r->watch.base.lazy)
 		kvp_error_set(report, KVP_EREFUSED,
 			"a full check of %u rank%s writes %llu bytes, this "
 			"machine has %llu free, %llu too few; check quick, or "
 			"fewer ranks", r->nranks, r->nranks == 1 ? "" : "s",
-			ull(need), ull(have), ull(need - have));
+			(ull)need, (ull)have, (ull)(need - have));
 	else
 		kvp_error_set(report, KVP_EREFUSED,
 			"rank %u needs %llu bytes%s, %s has %llu free, %llu "
-			"too few; %s", k->rank, ull(need), with,
-			r->devices[k - r->ranks].label, ull(have),
-			ull(need - have), need - own <= have ?
+			"too few; %s", k->rank, (ull)need, with,
+			r->devices[k - r->ranks].label, (ull)have,
+			(ull)(need - have), need - own <= have ?
 			"leave that much (kvplan size --memory-limit=-2M)" :
 			"free memory there or plan fewer pages");
 }
@@ -187,7 +182,7 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 					  report);
 		else if (need > have && !lazy)
 			text_list_add(&others, 1, "rank %u has %llu",
-				      r->ranks[i].rank, ull(have));
+				      r->ranks[i].rank, (ull)have);
 	}
 	add_others(report, &others, "too few as well");
 	return KVP_OK;

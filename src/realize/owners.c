@@ -8,7 +8,6 @@
 #include "realize/owners.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -70,8 +69,8 @@ static int fail_no_such(struct kvp_error *err, const char *what,
 			uint64_t number, uint64_t count)
 {
 	return kvp_error_set(err, KVP_EINPUT,
-			     "no %s %" PRIu64 ": there are %" PRIu64, what,
-			     number, count);
+			     "no %s %llu: there are %llu", what,
+			     (ull)number, (ull)count);
 }
 
 void owners_check_internal(const struct kvp_owners *owners)
@@ -108,11 +107,11 @@ int kvp_owners_acquire_page(struct kvp_owners *owners, uint64_t page,
 		return fail_no_such(err, "page", page, owners->pages);
 	if (owners->page[page] & OWNED)
 		return kvp_error_set(err, KVP_EBUSY,
-				     "page %" PRIu64 " is owned", page);
+				     "page %llu is owned", (ull)page);
 	if (owners->page[page])
 		return kvp_error_set(err, KVP_EBUSY,
-				     "page %" PRIu64 " is blocked: owned rows"
-				     " that conflict with it: %" PRIu32, page,
+				     "page %llu is blocked: owned rows"
+				     " that conflict with it: %u", (ull)page,
 				     owners->page[page]);
 	owners->page[page] = OWNED;
 	return KVP_OK;
@@ -126,7 +125,7 @@ int kvp_owners_release_page(struct kvp_owners *owners, uint64_t page,
 		return fail_no_such(err, "page", page, owners->pages);
 	if (!(owners->page[page] & OWNED))
 		return kvp_error_set(err, KVP_EBUSY,
-				     "page %" PRIu64 " is not owned", page);
+				     "page %llu is not owned", (ull)page);
 	assert(owners->page[page] == OWNED);
 	owners->page[page] = 0;
 	return KVP_OK;
@@ -177,11 +176,11 @@ int kvp_owners_acquire_row(struct kvp_owners *owners, uint64_t row,
 		return fail_no_such(err, "row", row, owners->rows);
 	if (owners->row[row])
 		return kvp_error_set(err, KVP_EBUSY,
-				     "row %" PRIu64 " is owned", row);
+				     "row %llu is owned", (ull)row);
 	if (find_owned_page(owners, row, &page))
 		return kvp_error_set(err, KVP_EBUSY,
-				     "row %" PRIu64 " conflicts with page %"
-				     PRIu64 ", which is owned", row, page);
+				     "row %llu conflicts with page %llu"
+				     ", which is owned", (ull)row, (ull)page);
 	block_pages(owners, row, true);
 	owners->row[row] = true;
 	return KVP_OK;
@@ -195,7 +194,7 @@ int kvp_owners_release_row(struct kvp_owners *owners, uint64_t row,
 		return fail_no_such(err, "row", row, owners->rows);
 	if (!owners->row[row])
 		return kvp_error_set(err, KVP_EBUSY,
-				     "row %" PRIu64 " is not owned", row);
+				     "row %llu is not owned", (ull)row);
 	block_pages(owners, row, false);
 	owners->row[row] = false;
 	return KVP_OK;

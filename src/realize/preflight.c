@@ -8,11 +8,6 @@
 #include "realize/obstacles.h"
 #include "realize/realization.h"
 
-static unsigned long long ull(uint64_t value)
-{
-	return value;
-}
-
 int check_verdict(const struct kvp_plan *plan,
 		  const struct kvp_verdict *verdict, struct kvp_error *err)
 {
@@ -45,9 +40,9 @@ static int check_node(const struct kvp_realization *r, struct kvp_error *err)
 	return kvp_error_set(err, KVP_EREFUSED,
 		"ranks %u to %u lie on nodes %llu to %llu; one node of %llu "
 		"ranks is realized at a time, such as ranks %llu to %llu",
-		first, last, ull(first / per_node), ull(last / per_node),
-		ull(per_node), ull(first / per_node * per_node),
-		ull(first / per_node * per_node + per_node - 1));
+		first, last, (ull)(first / per_node), (ull)(last / per_node),
+		(ull)per_node, (ull)(first / per_node * per_node),
+		(ull)(first / per_node * per_node + per_node - 1));
 }
 
 static int check_devices(const struct kvp_realization *r,
@@ -85,8 +80,8 @@ static void check_entries(const struct kvp_realization *r,
 		return;
 	kvp_error_set(&o->kind[OBSTACLE_ENTRIES], KVP_EENTRIES,
 		"mode %s needs %llu of %llu table entries, %llu too many",
-		kvp_merge_name(r->plan->merge), ull(need), ull(limit),
-		ull(need - limit));
+		kvp_merge_name(r->plan->merge), (ull)need, (ull)limit,
+		(ull)(need - limit));
 }
 
 /* Look for every kind of obstacle, also after one has been found. */

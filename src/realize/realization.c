@@ -159,7 +159,7 @@ static int check_ranks(const struct kvp_plan *plan,
 		"%u rank%s from rank %u on cannot be realized: the plan has "
 		"ranks 0 to %llu", o->nranks, o->nranks == 1 ? "" : "s",
 		o->first_rank,
-		(unsigned long long)plan->geometry.ranks - 1);
+		(ull)plan->geometry.ranks - 1);
 }
 
 static int check_enums(const struct kvp_realize_options *o,

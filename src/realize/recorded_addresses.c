@@ -9,11 +9,6 @@
 #include "base/error.h"
 #include "realize/realization.h"
 
-static unsigned long long ull(uint64_t value)
-{
-	return value;
-}
-
 uint64_t recorded_plane(const struct kvp_realization *r, const struct rank *k,
 			size_t plane)
 {
@@ -41,8 +36,8 @@ static int check_alignment(const struct kvp_realization *r,
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EREFUSED,
 		"addresses of rank %u: %s is at %llu, no multiple of the "
-		"granularity, %llu", k->rank, name, ull(address),
-		ull(geometry_of(r)->granularity));
+		"granularity, %llu", k->rank, name, (ull)address,
+		(ull)geometry_of(r)->granularity);
 }
 
 static int check_plane(const struct kvp_realization *r, const struct rank *k,
@@ -55,8 +50,8 @@ static int check_plane(const struct kvp_realization *r, const struct rank *k,
 		return kvp_error_set(err, KVP_EREFUSED,
 			"addresses of rank %u: plane %zu is %s with stride "
 			"%llu, the plan's is %s with stride %llu; they are of "
-			"another plan", k->rank, i, is->name, ull(is->stride),
-			must->name, ull(must->bytes_per_page));
+			"another plan", k->rank, i, is->name, (ull)is->stride,
+			must->name, (ull)must->bytes_per_page);
 	return check_alignment(r, k, is->name, is->address, err);
 }
 
@@ -76,7 +71,7 @@ static int check_arena(const struct kvp_realization *r, const struct rank *k,
 		return kvp_error_set(err, KVP_EREFUSED,
 			"addresses of rank %u: the arena has stride %llu, the "
 			"plan's has %llu; they are of another plan", k->rank,
-			ull(is), ull(must));
+			(ull)is, (ull)must);
 	return check_alignment(r, k, "the arena", k->recorded->arena, err);
 }
 

@@ -175,9 +175,9 @@ int kvp_size_concurrency(struct kvp_concurrency *c,
 		code = kvp_error_set(err, KVP_EINPUT, "sequences of %llu "
 			"tokens in pages of %llu * %llu: all must be at least "
 			"1, and the product less than 2^64",
-			(unsigned long long)tokens,
-			(unsigned long long)g->page_tokens,
-			(unsigned long long)g->dcp_group_size);
+			(ull)tokens,
+			(ull)g->page_tokens,
+			(ull)g->dcp_group_size);
 	if (!code)
 		code = cells_make(&cells, plan, err);
 	if (code)

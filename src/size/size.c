@@ -5,7 +5,6 @@
  * when the pages grow, so the rest is binary searches over it.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,17 +29,17 @@ static int measure_fixed(struct kvp_size *s, const struct kvp_geometry *g,
 		    !number_add(s->static_bytes, bytes, &s->static_bytes))
 			return kvp_error_set(err, KVP_ELIMIT,
 				"/static: the bytes of all items, each "
-				"rounded up to the granularity, %" PRIu64
+				"rounded up to the granularity, %llu"
 				", are more than 9007199254740991 (2^53 - 1); "
 				"a smaller granularity makes them fewer",
-				g->granularity);
+				(ull)g->granularity);
 	if (!number_mul(g->execution_rows, g->row_stride, &bytes) ||
 	    !u64_round_up(bytes, g->granularity, &s->dedicated_bytes) ||
 	    s->dedicated_bytes > KVP_NUMBER_MAX)
 		return kvp_error_set(err, KVP_ELIMIT, "/execution_rows: "
-			"%" PRIu64 " rows of %" PRIu64 " bytes are more than "
+			"%llu rows of %llu bytes are more than "
 			"9007199254740991 (2^53 - 1)",
-			g->execution_rows, g->row_stride);
+			(ull)g->execution_rows, (ull)g->row_stride);
 	return KVP_OK;
 }
 
@@ -195,8 +194,9 @@ static void write_nearest(char *text, size_t size, const struct kvp_size *s,
 	/* The pages that fit, or one, can be stated. */
 	(void)measure_pages(&one, g, fit ? fit : 1);
 	if (fit) {
-		snprintf(text, size, "%" PRIu64 " pages (%" PRIu64 " tokens) "
-			 "fit; asked %" PRIu64, fit, one.kv_tokens, asked);
+		snprintf(text, size, "%llu pages (%llu tokens) "
+			 "fit; asked %llu", (ull)fit, (ull)one.kv_tokens,
+			 (ull)asked);
 		return;
 	}
 	if (!g->execution_rows) {
@@ -207,13 +207,13 @@ static void write_nearest(char *text, size_t size, const struct kvp_size *s,
 	with = count_execution_rows(s, g, one.used_bytes -
 				    s->dedicated_bytes);
 	if (without < g->execution_rows)
-		snprintf(text, size, "%" PRIu64 " execution rows fit with no "
-			 "KV; asked %" PRIu64 "; %" PRIu64 " fit with 1 page",
-			 without, g->execution_rows, with);
+		snprintf(text, size, "%llu execution rows fit with no "
+			 "KV; asked %llu; %llu fit with 1 page",
+			 (ull)without, (ull)g->execution_rows, (ull)with);
 	else
-		snprintf(text, size, "no page fits beside %" PRIu64
-			 " execution rows; %" PRIu64 " fit with 1 page",
-			 g->execution_rows, with);
+		snprintf(text, size, "no page fits beside %llu"
+			 " execution rows; %llu fit with 1 page",
+			 (ull)g->execution_rows, (ull)with);
 }
 
 /* Fail with every term of pages over the budget, and with what would fit. */
@@ -226,21 +226,23 @@ static int fail_does_not_fit(const struct kvp_size *s,
 
 	assert(s->bounded && s->used_bytes > s->budget_bytes);
 	if (wish->nfree > 1)
-		snprintf(rank, sizeof(rank), "rank %" PRIu32, s->rank);
+		snprintf(rank, sizeof(rank), "rank %u", s->rank);
 	write_nearest(nearest, sizeof(nearest), s, g, fit, s->pages);
-	snprintf(budget, sizeof(budget), "%s has %" PRIu64
-		 " bytes free, less reserve %" PRIu64 " and cache %" PRIu64
-		 " a budget of %" PRIu64, rank, s->free_bytes,
-		 s->reserve_bytes, s->cache_bytes, s->budget_bytes);
+	snprintf(budget, sizeof(budget), "%s has %llu"
+		 " bytes free, less reserve %llu and cache %llu"
+		 " a budget of %llu", rank, (ull)s->free_bytes,
+		 (ull)s->reserve_bytes, (ull)s->cache_bytes,
+		 (ull)s->budget_bytes);
 	return kvp_error_set(err, KVP_EINFEASIBLE,
-		"%s: %s; %" PRIu64 " page%s need%s %" PRIu64 ", which is %"
-		PRIu64 " more: planes %" PRIu64 ", rounding %" PRIu64
-		", dedicated %" PRIu64 ", static %" PRIu64
-		", page overhead %" PRIu64, nearest, budget, s->pages,
+		"%s: %s; %llu page%s need%s %llu, which is %llu"
+		" more: planes %llu, rounding %llu"
+		", dedicated %llu, static %llu"
+		", page overhead %llu", nearest, budget, (ull)s->pages,
 		s->pages == 1 ? "" : "s", s->pages == 1 ? "s" : "",
-		s->used_bytes, s->used_bytes - s->budget_bytes,
-		s->page_bytes, s->rounding_bytes, s->dedicated_bytes,
-		s->static_bytes, s->overhead_bytes);
+		(ull)s->used_bytes, (ull)(s->used_bytes - s->budget_bytes),
+		(ull)s->page_bytes, (ull)s->rounding_bytes,
+		(ull)s->dedicated_bytes,
+		(ull)s->static_bytes, (ull)s->overhead_bytes);
 }
 
 /* Fail because of a term that cannot be stated; with a budget, `fit` pages
@@ -255,10 +257,10 @@ static int fail_cannot_be_stated(const struct kvp_size *s,
 		return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens "
 			"of even one page, with everything beside it, are "
 			"more than 9007199254740991 (2^53 - 1)");
-	return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens of %"
-		PRIu64 " pages, with everything beside them, are more than "
-		"9007199254740991 (2^53 - 1); %" PRIu64 " pages %s", pages,
-		s->bounded ? fit : can,
+	return kvp_error_set(err, KVP_ELIMIT, "the bytes or tokens of %llu"
+		" pages, with everything beside them, are more than "
+		"9007199254740991 (2^53 - 1); %llu pages %s", (ull)pages,
+		(ull)(s->bounded ? fit : can),
 		s->bounded ? "fit the budget" : "can be stated");
 }
 
@@ -299,9 +301,9 @@ static int check_readable(const struct kvp_geometry *sized,
 		return KVP_OK;
 	if (code == KVP_ENOMEM)
 		return kvp_error_nomem(err);
-	return kvp_error_set(err, KVP_ELIMIT, "%" PRIu64 " pages and %"
-		PRIu64 " snapshot rows%s: %s: %s", sized->pages,
-		sized->snapshot_rows, cure, *fault.path ? fault.path : "/",
+	return kvp_error_set(err, KVP_ELIMIT, "%llu pages and %llu"
+		" snapshot rows%s: %s: %s", (ull)sized->pages,
+		(ull)sized->snapshot_rows, cure, *fault.path ? fault.path : "/",
 		fault.error.text);
 }
 
@@ -317,9 +319,9 @@ static int check_sized(const struct kvp_size *s, const struct kvp_geometry *g,
 	code = layout_make(&l, &sized, err);
 	layout_release(&l);
 	if (code == KVP_ELIMIT)
-		return kvp_error_wrap(err, code, "sized to %" PRIu64 " pages "
-			"and %" PRIu64 " snapshot rows (fewer rows help as "
-			"well)", s->pages, s->snapshot_rows);
+		return kvp_error_wrap(err, code, "sized to %llu pages "
+			"and %llu snapshot rows (fewer rows help as "
+			"well)", (ull)s->pages, (ull)s->snapshot_rows);
 	return code ? code : check_readable(&sized, err);
 }
 
@@ -343,16 +345,16 @@ static int check_wish(const struct kvp_size_wish *wish,
 	if (wish->nfree > 1 && wish->nfree != g->ranks)
 		return kvp_error_set(err, KVP_EINPUT, "free memory has %zu "
 			"values, must be one for all ranks or one for each of "
-			"the %" PRIu64, wish->nfree, g->ranks);
+			"the %llu", wish->nfree, (ull)g->ranks);
 	if ((unsigned)wish->limit.kind > KVP_LIMIT_PERCENT)
 		return kvp_error_set(err, KVP_EINPUT, "the memory limit's "
 			"kind is %d, which is no kind", (int)wish->limit.kind);
 	for (i = 0; i < wish->nfree; i++)
 		if (wish->free_bytes[i] > KVP_NUMBER_MAX)
-			return kvp_error_set(err, KVP_ELIMIT, "rank %zu: %"
-				PRIu64 " bytes free, must be at most "
+			return kvp_error_set(err, KVP_ELIMIT, "rank %zu: %llu"
+				" bytes free, must be at most "
 				"9007199254740991 (2^53 - 1)", i,
-				wish->free_bytes[i]);
+				(ull)wish->free_bytes[i]);
 	return KVP_OK;
 }
 
