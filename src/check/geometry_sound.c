@@ -19,7 +19,7 @@ int check_geometry_sound(const struct kvp_plan *plan, struct kvp_error *err)
 	/* These are checked with the base layout. */
 	g.base_chunks = NULL;
 	g.nbase_chunks = 0;
-	code = geometry_check_statable(&g, err);
+	code = geometry_check_statable(&g, false, err);
 	return code == KVP_EINPUT ? kvp_error_wrap(err, code,
 		"the plan's geometry cannot be used") : code;
 }

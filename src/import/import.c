@@ -234,7 +234,7 @@ int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	struct kvp_import_options complete = *options;
 	struct import im = { .options = &complete, .given = options,
 			     .source = source };
-	int code, rc;
+	int code, detached;
 
 	*geometry = *derivation = NULL;
 	*geometry_len = *derivation_len = 0;
@@ -244,9 +244,9 @@ int kvp_import(char **geometry, size_t *geometry_len, char **derivation,
 	if (!code)
 		code = write_result(&im, geometry, geometry_len, err);
 	if (!code || code == KVP_EINFEASIBLE) {
-		rc = strbuf_detach(&im.report, derivation, derivation_len,
-				   err);
-		code = rc ? rc : code;
+		detached = strbuf_detach(&im.report, derivation,
+					 derivation_len, err);
+		code = detached ? detached : code;
 	}
 	if (code && code != KVP_EINFEASIBLE) {
 		free(*geometry);

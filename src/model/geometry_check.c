@@ -487,19 +487,36 @@ int geometry_check(const struct kvp_geometry *g, struct geometry_fault *fault)
 	return code;
 }
 
-int geometry_check_statable(const struct kvp_geometry *g,
+int geometry_fault_error(const struct geometry_fault *fault, int code,
+			 struct kvp_error *err)
+{
+	if (fault->error.code == KVP_ENOMEM)
+		return kvp_error_nomem(err);
+	return kvp_error_set(err, code, "%s: %s",
+			     *fault->path ? fault->path : "/",
+			     fault->error.text);
+}
+
+int geometry_check_statable(const struct kvp_geometry *g, bool unsized,
 			    struct kvp_error *err)
 {
+	struct kvp_geometry stated = *g;
 	struct geometry_fault fault = { .path = "" };
-	int code = geometry_check_fields(g, &fault);
+	int code;
 
+	/* The least of both that goes with row_bytes. */
+	if (unsized) {
+		stated.pages = 1;
+		stated.snapshot_rows = g->row_bytes && !g->execution_rows;
+	}
+	code = geometry_check_fields(&stated, &fault);
+	if (unsized) {
+		stated.pages = 0;
+		stated.snapshot_rows = KVP_UNSTATED;
+	}
 	if (!code)
-		code = geometry_check(g, &fault);
+		code = geometry_check(&stated, &fault);
 	if (!code)
-		code = geometry_check_addresses(g, &fault);
-	if (code == KVP_ENOMEM)
-		return kvp_error_nomem(err);
-	return code ? kvp_error_set(err, KVP_EINPUT, "%s: %s",
-				    *fault.path ? fault.path : "/",
-				    fault.error.text) : KVP_OK;
+		code = geometry_check_addresses(&stated, &fault);
+	return code ? geometry_fault_error(&fault, KVP_EINPUT, err) : KVP_OK;
 }

@@ -43,11 +43,17 @@ int geometry_check_addresses(const struct kvp_geometry *g,
 
 /*
  * All of the above, for a geometry that a program has put together or changed:
- * KVP_OK if a document can state it, else KVP_EINPUT or KVP_ENOMEM.  Whether
- * base_chunks cover the planes is left to base_chunks_check().
+ * KVP_OK if a document can state it, else KVP_EINPUT or KVP_ENOMEM.  With
+ * `unsized` its pages and snapshot_rows are ignored.  Whether base_chunks
+ * cover the planes is left to base_chunks_check().
  */
-int geometry_check_statable(const struct kvp_geometry *g,
+int geometry_check_statable(const struct kvp_geometry *g, bool unsized,
 			    struct kvp_error *err);
+
+/* Make an error of a fault: "/planes/3/address: what is wrong", with this code
+   unless memory ran out.  Returns the error's code. */
+int geometry_fault_error(const struct geometry_fault *fault, int code,
+			 struct kvp_error *err);
 
 /* Set a fault; returns code. */
 int geometry_fail(struct geometry_fault *fault, int code, const char *path,

@@ -173,7 +173,7 @@ static int copy_geometry(struct kvp_geometry *copy,
 	/* A caller may have set both counts to 0 after reading the geometry. */
 	if (!stated.execution_rows && !stated.snapshot_rows)
 		stated.row_bytes = stated.row_stride = 0;
-	code = geometry_check_statable(&stated, err);
+	code = geometry_check_statable(&stated, false, err);
 	if (!code)
 		code = kvp_geometry_copy(copy, &stated, err);
 	if (code || !copy->base_chunks)

@@ -30,8 +30,6 @@ static int try_plan(struct search *s, uint64_t rows, uint64_t tile_granules,
 	*fits = false;
 	g.snapshot_rows = rows;
 	g.tile_granules = tile_granules;
-	if (!rows && !g.execution_rows)
-		g.row_bytes = g.row_stride = 0;
 	code = kvp_plan_make(&plan, &g, merge, err);
 	if (code)
 		return code;

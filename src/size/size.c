@@ -364,23 +364,11 @@ static int check_geometry(const struct kvp_geometry *geometry,
 			  struct kvp_error *err)
 {
 	struct kvp_geometry stated = *geometry;
-	struct geometry_fault fault = { .path = "" };
-	int code;
 
+	/* Without row_bytes there is no row, whatever the stride. */
 	if (!geometry->row_bytes)
 		stated.row_stride = 0;
-	stated.pages = 1;
-	stated.snapshot_rows = geometry->row_bytes && !geometry->execution_rows;
-	code = geometry_check_fields(&stated, &fault);
-	stated.pages = 0;
-	stated.snapshot_rows = KVP_UNSTATED;
-	if (!code)
-		code = geometry_check(&stated, &fault);
-	if (code == KVP_ENOMEM)
-		return kvp_error_nomem(err);
-	return code ? kvp_error_set(err, KVP_EINPUT, "%s: %s",
-				    *fault.path ? fault.path : "/",
-				    fault.error.text) : KVP_OK;
+	return geometry_check_statable(&stated, true, err);
 }
 
 int kvp_size_find(struct kvp_size *size, const struct kvp_geometry *geometry,
