@@ -5,12 +5,14 @@
  * CUDA driver, a simulated card (pools only), and a fault backend that wraps
  * another backend and makes chosen calls fail.
  *
- *   acquires                                     undone by
- *   reserve   an address range                   unreserve
- *   create    a physical allocation (a handle)   release
- *   map       a whole handle at an address       unmap
- *   grant     access to a mapping to devices     unmap
- *   allocate  a block from a pool                deallocate
+ *   acquires                                          undone by
+ *   reserve        an address range                   unreserve
+ *   create         a physical allocation (a handle)   release
+ *   import_handle  that of another process            release
+ *   map            a whole handle at an address       unmap
+ *   grant          access to a mapping to devices     unmap
+ *   allocate       a block from a pool                deallocate
+ *   export_handle  a descriptor of a handle           close(2)
  *
  * All sizes are in bytes.  Addresses and lengths are multiples of the
  * device's granularity, except in fill, match and the pool verbs.  A mapping
@@ -69,6 +71,13 @@ struct kvp_create {
 				   the device does not support that */
 };
 
+/* A physical allocation as another process imports it. */
+struct kvp_shared {
+	int fd;			/* POSIX descriptor; close-on-exec */
+	uint64_t offset;	/* host: where in the descriptor; CUDA: 0 */
+	uint64_t bytes;
+};
+
 struct kvp_device_info {
 	char label[32];		/* for messages: "GPU 2" */
 	char name[128];
@@ -83,6 +92,8 @@ struct kvp_demand {
 	uint32_t devices;
 	uint64_t mappings;
 	uint64_t reservations;
+	uint64_t descriptors;	/* open at once, in addition to those that
+				   the backend keeps for its devices */
 };
 
 /* A limit of this process, and the least limit that would suffice: what the
@@ -141,6 +152,23 @@ struct kvp_mapping_ops {
 		      kvp_handle *handle, struct kvp_error *err);
 	int (*release)(struct kvp_backend *b, kvp_handle handle,
 		       struct kvp_error *err);
+	/*
+	 * Make a descriptor of a handle that another process can import; the
+	 * caller closes shared->fd.  KVP_EDRIVER unless the handle was
+	 * created with KVP_HANDLE_POSIX_FD: an imported handle cannot be
+	 * exported, and this version shares no fabric handles.
+	 */
+	int (*export_handle)(struct kvp_backend *b, kvp_handle handle,
+			     struct kvp_shared *shared, struct kvp_error *err);
+	/*
+	 * Import an allocation of another process for use by `device`.  The
+	 * caller still owns and closes shared->fd.  The handle is released
+	 * with release.  CUDA does not tell the length of what is imported:
+	 * a wrong shared->bytes is KVP_EDRIVER when it is mapped.
+	 */
+	int (*import_handle)(struct kvp_backend *b, uint32_t device,
+			     const struct kvp_shared *shared,
+			     kvp_handle *handle, struct kvp_error *err);
 	/* Map a handle in a reserved range; bytes is the length it was
 	   created with. */
 	int (*map)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
@@ -272,7 +300,8 @@ enum kvp_op {
 	KVP_OP_MATCH = 1 << 12, KVP_OP_SYNCHRONIZE = 1 << 13,
 	KVP_OP_POOL_CREATE = 1 << 14, KVP_OP_POOL_DESTROY = 1 << 15,
 	KVP_OP_ALLOCATE = 1 << 16, KVP_OP_DEALLOCATE = 1 << 17,
-	KVP_OP_PROCESS = 1 << 18, KVP_OP_ALL = (1 << 19) - 1
+	KVP_OP_PROCESS = 1 << 18, KVP_OP_EXPORT = 1 << 19,
+	KVP_OP_IMPORT = 1 << 20, KVP_OP_ALL = (1 << 21) - 1
 };
 
 /* Which calls fail, of those whose bit is set in `ops`. */

@@ -15,7 +15,7 @@
 #include "backend/backend_watch.h"
 #include "unit/unit.h"
 
-#define VERBS 19
+#define VERBS 21
 
 static struct {
 	struct kvp_backend base;
@@ -233,7 +233,7 @@ static int stub_deallocate(struct kvp_backend *b, kvp_pool pool,
 	return KVP_OK;
 }
 
-static const struct kvp_demand demanded = { 1, 2, 3 };
+static const struct kvp_demand demanded = { 1, 2, 3, 4 };
 
 static int stub_process(struct kvp_backend *b,
 			const struct kvp_demand *demand,
@@ -243,6 +243,30 @@ static int stub_process(struct kvp_backend *b,
 	COUNT(18);
 	ck_assert_ptr_eq(demand, &demanded);
 	process->maps.need = 1;
+	return KVP_OK;
+}
+
+static const struct kvp_shared shared_in = { 5, 0, BYTES };
+
+static int stub_export_handle(struct kvp_backend *b, kvp_handle handle,
+			      struct kvp_shared *shared, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(19);
+	ck_assert_uint_eq(handle, HANDLE);
+	shared->bytes = 1;
+	return KVP_OK;
+}
+
+static int stub_import_handle(struct kvp_backend *b, uint32_t device,
+			      const struct kvp_shared *shared,
+			      kvp_handle *handle, struct kvp_error *err)
+{
+	(void)err;
+	COUNT(20);
+	ck_assert_uint_eq(device, DEVICE);
+	ck_assert_ptr_eq(shared, &shared_in);
+	*handle = 1;
 	return KVP_OK;
 }
 
@@ -256,7 +280,8 @@ static const struct kvp_backend stub_backend = {
 	.device = { stub_device, stub_peer, stub_memory, stub_synchronize,
 		    stub_process },
 	.mapping = { stub_reserve, stub_unreserve, stub_create, stub_release,
-		     stub_map, stub_unmap, stub_grant, stub_granted, stub_fill,
+		     stub_export_handle, stub_import_handle, stub_map,
+		     stub_unmap, stub_grant, stub_granted, stub_fill,
 		     stub_match },
 	.pool = { stub_pool_create, stub_pool_destroy, stub_allocate,
 		  stub_deallocate },
@@ -311,6 +336,7 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 {
 	struct kvp_device_info info = { .granularity = 0 };
 	struct kvp_process process = { .maps.need = 0 };
+	struct kvp_shared shared = { .bytes = 0 };
 	enum kvp_flags flags = KVP_NO_ACCESS;
 	bool can = false;
 	int code = -1;
@@ -367,6 +393,14 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 		code = b->device.process(b, &demanded, &process, err);
 		*out = process.maps.need;
 		break;
+	case 19:
+		code = b->mapping.export_handle(b, HANDLE, &shared, err);
+		*out = shared.bytes;
+		break;
+	case 20:
+		code = b->mapping.import_handle(b, DEVICE, &shared_in, out,
+						err);
+		break;
 	default:
 		code = call_pool(bit, out, err);
 		break;
@@ -378,7 +412,7 @@ static const char *const names[VERBS] = {
 	"device", "peer", "memory", "reserve", "unreserve", "create",
 	"release", "map", "unmap", "grant", "granted", "fill", "match",
 	"synchronize", "pool_create", "pool_destroy", "allocate",
-	"deallocate", "process",
+	"deallocate", "process", "export_handle", "import_handle",
 };
 static const enum kvp_op bits[VERBS] = {
 	KVP_OP_DEVICE, KVP_OP_PEER, KVP_OP_MEMORY, KVP_OP_RESERVE,
@@ -386,13 +420,13 @@ static const enum kvp_op bits[VERBS] = {
 	KVP_OP_UNMAP, KVP_OP_GRANT, KVP_OP_GRANTED, KVP_OP_FILL,
 	KVP_OP_MATCH, KVP_OP_SYNCHRONIZE, KVP_OP_POOL_CREATE,
 	KVP_OP_POOL_DESTROY, KVP_OP_ALLOCATE, KVP_OP_DEALLOCATE,
-	KVP_OP_PROCESS,
+	KVP_OP_PROCESS, KVP_OP_EXPORT, KVP_OP_IMPORT,
 };
 
 static bool has_result(int bit)
 {
 	return bit < 4 || bit == 5 || bit == 10 || bit == 12 || bit == 14 ||
-	       bit == 16 || bit == 18;
+	       bit == 16 || bit >= 18;
 }
 
 static void check_passes(int bit)
@@ -578,7 +612,7 @@ START_TEST(every_verb_passes_through_and_is_told)
 		[8] = { ADDRESS, BYTES }, [9] = { ADDRESS, BYTES },
 		[10] = { ADDRESS, 0 }, [11] = { ADDRESS, BYTES },
 		[12] = { ADDRESS, BYTES }, [16] = { 0, BYTES },
-		[17] = { ADDRESS, 0 },
+		[17] = { ADDRESS, 0 }, [20] = { 0, BYTES },
 	};
 	int bit;
 
