@@ -254,9 +254,15 @@ void kvp_backend_complete(struct kvp_backend *b);
 
 /*
  * Make a backend on this machine's memory, with `devices` devices.  Every
- * device is one memfd and every mapping a range of it, so aliases share
- * their bytes.  fill and match obey the access that was granted.  Close *b
- * with kvp_backend_close(); on failure it is NULL.
+ * device is a memfd and every mapping a range of it, so aliases share their
+ * bytes.  fill and match obey the access that was granted.  Close *b with
+ * kvp_backend_close(); on failure it is NULL.
+ *
+ * Handles that can be exported are in a second memfd of their device.  It is
+ * sealed, so its size never changes; what is imported must be sealed so too.
+ * An importer reads zeroes after the owner has freed the allocation, which on
+ * a GPU would live on; it keeps what an owner had that closed its backend or
+ * ended.  `ulimit -f` bounds what can be created in the second memfd.
  *
  * Errors: KVP_EINPUT for 0 devices or more than KVP_HOST_DEVICES_MAX;
  * KVP_EDRIVER for a granularity that is not a power of two or is smaller

@@ -265,7 +265,7 @@ void host_alive(const struct kvp_backend *b, struct host_alive *alive)
 	uint32_t i;
 
 	*alive = h->alive;
-	for (i = 0; i < b->devices; i++)
+	for (i = 0; i < h->nfiles; i++)
 		if (!fstat(h->files[i].fd, &file))
 			alive->resident_bytes += (uint64_t)file.st_blocks *
 						 512;
@@ -287,9 +287,10 @@ static void host_close(struct kvp_backend *b)
 	tdestroy(h->mappings, free);
 	tdestroy(h->reservations, free_reservation);
 	host_pools_release(h);
-	for (i = 0; i < b->devices; i++)
+	for (i = 0; i < h->nfiles; i++)
 		if (h->files[i].fd >= 0)
 			close(h->files[i].fd);
+	host_imports_release(h);
 	free(h->slots);
 	free(h->flags);
 	host_spare_free(h->spare);
@@ -304,6 +305,8 @@ static const struct kvp_backend host_backend = {
 	.mapping = {
 		.reserve = host_reserve, .unreserve = host_unreserve,
 		.create = host_create, .release = host_release,
+		.export_handle = host_export_handle,
+		.import_handle = host_import_handle,
 		.map = host_map, .unmap = host_unmap,
 		.grant = host_grant, .granted = host_granted,
 		.fill = host_fill, .match = host_match,
@@ -320,7 +323,7 @@ static const struct kvp_backend host_backend = {
 static struct host *make_host(uint32_t devices, uint64_t granularity)
 {
 	struct host *h = calloc(1, sizeof(*h) +
-				devices * sizeof(*h->files));
+				2 * (size_t)devices * sizeof(*h->files));
 	uint32_t i;
 
 	if (!h)
@@ -332,7 +335,9 @@ static struct host *make_host(uint32_t devices, uint64_t granularity)
 	h->unused = HOST_NONE;
 	h->flag_bytes = devices / 4 + 1;
 	h->flags = calloc(1, h->flag_bytes);
-	for (i = 0; i < devices; i++) {
+	h->nfiles = 2 * devices;
+	for (i = 0; i < h->nfiles; i++) {
+		h->files[i].kind = i % 2 ? HOST_SHARED : HOST_PRIVATE;
 		h->files[i].fd = -1;
 		h->files[i].last = HOST_NONE;
 	}

@@ -1,19 +1,26 @@
 /*
  * What the files of the host backend share: backend_host.c (devices, address
- * ranges), host_memory.c (handles), host_map.c (mappings and access),
- * host_pool.c (pools) and host_kernel.c (the kernel's limits and errors).
+ * ranges), host_memory.c (handles), host_share.c (export and import),
+ * host_map.c (mappings and access), host_pool.c (pools) and host_kernel.c
+ * (the kernel's limits and errors).
  *
- * Every device is one sparse memfd and every handle a range of it, so two
- * mappings of a handle share memory physically.  Reservations and mappings
- * are kept in search trees in which overlapping ranges count as equal:
- * looking up an address and refusing an overlap are the same O(log n)
- * search.
+ * Every device has a sparse memfd, and a second one for the handles that can
+ * be exported.  Every handle is a range of one of them, so two mappings of a
+ * handle share memory physically.  Reservations and mappings are kept in
+ * search trees in which overlapping ranges count as equal: looking up an
+ * address and refusing an overlap are the same O(log n) search.
  */
 #ifndef KVPLAN_BACKEND_HOST_H
 #define KVPLAN_BACKEND_HOST_H
 
+#include <sys/types.h>
+
 #include "backend/backend_host.h"
 #include "backend/pools.h"
+
+/* The seals of a file that can be shared: it keeps its size.  None of them
+   forbids writing, nor punching holes. */
+#define HOST_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* No slot. */
 #define HOST_NONE UINT32_MAX
@@ -24,28 +31,46 @@ struct host_range {
 	uint64_t end;
 };
 
+enum host_kind {
+	HOST_PRIVATE,		/* grows */
+	HOST_SHARED,		/* sealed: has its size from the beginning */
+	HOST_IMPORTED		/* of another process */
+};
+
+struct host_file {
+	enum host_kind kind;
+	int fd;			/* -1 until something is created */
+	uint32_t last;		/* slot with the highest range; of an imported
+				   file: the newest slot */
+	uint64_t bytes;
+	uint64_t exported;	/* end of the ranges that were exported; none
+				   below is used again */
+};
+
+/* A file that handles were imported from, open while there is one. */
+struct host_import {
+	struct host_file file;
+	struct host_import *next;
+	dev_t device;		/* these two name the file */
+	ino_t inode;
+};
+
 /*
- * The memory of a handle: a range of its device's memfd.  The slots of a
- * device are linked in the order of their ranges, so that the end of the used
- * ranges is known after the last slot has been freed.
+ * The memory of a handle: a range of a file.  The slots of a file are linked
+ * in the order of their ranges, so that the end of the used ranges is known
+ * after the last slot has been freed.
  */
 struct host_slot {
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t mappings;
+	struct host_file *file;
 	uint32_t uses;		/* how often it was used; a handle holds the
 				   number, so an old one is recognized */
-	uint32_t device;
 	uint32_t before;
 	uint32_t after;		/* if unused: the next unused slot */
 	bool used;
 	bool released;
-};
-
-struct host_file {
-	int fd;			/* -1 until something is created */
-	uint32_t last;		/* slot with the highest range */
-	uint64_t bytes;
 };
 
 struct host {
@@ -54,6 +79,7 @@ struct host {
 	void *reservations;	/* tree of struct host_range */
 	void *mappings;		/* tree of struct host_mapping, host_map.c */
 	struct pools pools;
+	struct host_import *imports;
 	struct host_slot *slots;
 	uint32_t nslots;
 	uint32_t unused;	/* first unused slot */
@@ -61,7 +87,9 @@ struct host {
 	size_t flag_bytes;	/* two bits per device */
 	unsigned char *flags;	/* room for the flags of one grant */
 	void *spare;		/* host_spare_make(); NULL: none */
-	struct host_file files[];	/* [devices] */
+	uint32_t nfiles;	/* 2 * devices */
+	struct host_file files[];	/* a private and a shared one of each
+					   device */
 };
 
 static inline struct host *host_of(struct kvp_backend *b)
@@ -102,6 +130,12 @@ int host_compare(const void *a, const void *b);
 void *host_find(void *const *tree, uint64_t first, uint64_t end);
 
 /* host_memory.c */
+/* Find an unused slot; it stays unused until host_use_slot() makes it a
+   handle and returns that. */
+int host_find_unused_slot(struct host *h, uint32_t *index,
+			  struct kvp_error *err);
+kvp_handle host_use_slot(struct host *h, uint32_t index, struct host_file *file,
+			 uint64_t offset, uint64_t bytes);
 int host_create(struct kvp_backend *b, const struct kvp_create *what,
 		kvp_handle *handle, struct kvp_error *err);
 int host_release(struct kvp_backend *b, kvp_handle handle,
@@ -111,6 +145,16 @@ int host_release(struct kvp_backend *b, kvp_handle handle,
 int host_find_slot(const struct host *h, const char *call, kvp_handle handle,
 		   uint32_t *slot, struct kvp_error *err);
 int host_slot_unmap(struct host *h, uint32_t slot, struct kvp_error *err);
+
+/* host_share.c */
+int host_export_handle(struct kvp_backend *b, kvp_handle handle,
+		       struct kvp_shared *shared, struct kvp_error *err);
+int host_import_handle(struct kvp_backend *b, uint32_t device,
+		       const struct kvp_shared *shared, kvp_handle *handle,
+		       struct kvp_error *err);
+/* Close a file that nothing is imported from any more; close all. */
+void host_import_close(struct host *h, const struct host_file *file);
+void host_imports_release(struct host *h);
 
 /* host_map.c */
 int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,

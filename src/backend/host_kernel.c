@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/u64.h"
 
 /* ENOMEM with fewer maps left than this is taken to mean: no map left. */
 #define MAPS_NEAR 64
@@ -86,8 +87,9 @@ int host_process(struct kvp_backend *b, const struct kvp_demand *demand,
 			     DEVICE_MAPS * (uint64_t)demand->devices +
 			     host_maps_used();
 	process->maps.limit = host_maps_limit();
-	process->descriptors.need = (uint64_t)demand->devices +
-				    OTHER_DESCRIPTORS;
+	process->descriptors.need =
+		u64_add_capped((uint64_t)demand->devices + OTHER_DESCRIPTORS,
+			       demand->descriptors);
 	process->descriptors.limit = known ? files.rlim_cur : UINT64_MAX;
 	return KVP_OK;
 }

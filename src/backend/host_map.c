@@ -115,7 +115,7 @@ int host_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 	if (code)
 		return code;
 	if (mmap((void *)(uintptr_t)address, (size_t)bytes, PROT_NONE,
-		 MAP_SHARED | MAP_FIXED, h->files[s->device].fd,
+		 MAP_SHARED | MAP_FIXED, s->file->fd,
 		 (off_t)s->offset) == MAP_FAILED) {
 		code = host_fail_call(err, "map", "mmap", address, bytes);
 		drop_mapping(h, m);

@@ -4,6 +4,10 @@
  * A new handle gets the range behind the last one in use.  Freeing a handle's
  * memory punches a hole into the file, which takes no memory; the range is
  * used again when no range behind it is in use.
+ *
+ * A file whose handles can be exported never changes its size, because a
+ * process that has it mapped would die of SIGBUS if it became shorter.  It is
+ * as large as it may be, which takes no memory either, and sealed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE		/* fallocate, memfd_create */
@@ -17,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -24,9 +29,12 @@
 #include "base/u64.h"
 #include "backend/backend_util.h"
 
-/* Find an unused slot; it stays unused. */
-static int find_unused_slot(struct host *h, uint32_t *index,
-			    struct kvp_error *err)
+/* Far more than a process can map.  Ranges that were exported are not used
+   again, so that the file needs more than its handles. */
+#define SHARED_FILE_BYTES (UINT64_C(1) << 62)
+
+int host_find_unused_slot(struct host *h, uint32_t *index,
+			  struct kvp_error *err)
 {
 	uint32_t room = h->nslots ? h->nslots * 2 : 256, i;
 	struct host_slot *grown;
@@ -49,29 +57,64 @@ static int find_unused_slot(struct host *h, uint32_t *index,
 	return KVP_OK;
 }
 
-/* Find the offset of the device's next handle and grow its file to hold it. */
-static int find_file_range(struct host *h, uint32_t device, uint64_t bytes,
+static int open_private_file(struct host_file *f, struct kvp_error *err)
+{
+	f->fd = standard_move_above(memfd_create("kvplan", MFD_CLOEXEC));
+	if (f->fd < 0)
+		return host_fail_call(err, "create", "memfd_create", 0, 0);
+	return KVP_OK;
+}
+
+/* The file gets the size that `ulimit -f` allows, and keeps it. */
+static int open_shared_file(struct host_file *f, struct kvp_error *err)
+{
+	int fd = standard_move_above(memfd_create("kvplan", MFD_CLOEXEC |
+						  MFD_ALLOW_SEALING));
+	struct rlimit most = { .rlim_cur = RLIM_INFINITY };
+	uint64_t bytes;
+	int code;
+
+	if (fd < 0)
+		return host_fail_call(err, "create", "memfd_create", 0, 0);
+	(void)getrlimit(RLIMIT_FSIZE, &most);
+	bytes = u64_min(most.rlim_cur, SHARED_FILE_BYTES);
+	if (ftruncate(fd, (off_t)bytes) ||
+	    fcntl(fd, F_ADD_SEALS, HOST_SEALS)) {
+		code = host_fail_call(err, "create", "sizing and sealing", 0,
+				      bytes);
+		close(fd);
+		return code;
+	}
+	f->fd = fd;
+	f->bytes = bytes;
+	return KVP_OK;
+}
+
+/* Find the offset of the file's next handle; the file grows to hold it. */
+static int find_file_range(struct host *h, struct host_file *f, uint64_t bytes,
 			   uint64_t *offset, struct kvp_error *err)
 {
-	struct host_file *f = &h->files[device];
-	uint64_t first = 0, end;
+	uint64_t first = f->exported, end;
+	int code = KVP_OK;
 
 	assert(f->last == HOST_NONE || (h->slots[f->last].used &&
-	       h->slots[f->last].device == device));
+	       h->slots[f->last].file == f));
 	if (f->last != HOST_NONE)
-		first = h->slots[f->last].offset + h->slots[f->last].bytes;
+		first = u64_max(first, h->slots[f->last].offset +
+				       h->slots[f->last].bytes);
 	errno = EFBIG;
 	if (!u64_add(first, bytes, &end) || end > INT64_MAX)
 		return host_fail_call(err, "create", "ftruncate", first, bytes);
 	/* Opened when needed, after preflight has compared the devices with
 	   the number of descriptors a process may open. */
 	if (f->fd < 0)
-		f->fd = standard_move_above(memfd_create("kvplan",
-							 MFD_CLOEXEC));
-	if (f->fd < 0)
-		return host_fail_call(err, "create", "memfd_create", 0, 0);
+		code = f->kind == HOST_SHARED ? open_shared_file(f, err) :
+						open_private_file(f, err);
+	if (code)
+		return code;
+	errno = EFBIG;
 	if (end > f->bytes) {
-		if (ftruncate(f->fd, (off_t)end))
+		if (f->kind == HOST_SHARED || ftruncate(f->fd, (off_t)end))
 			return host_fail_call(err, "create", "ftruncate", first,
 					      bytes);
 		f->bytes = end;
@@ -80,12 +123,30 @@ static int find_file_range(struct host *h, uint32_t device, uint64_t bytes,
 	return KVP_OK;
 }
 
+kvp_handle host_use_slot(struct host *h, uint32_t index, struct host_file *file,
+			 uint64_t offset, uint64_t bytes)
+{
+	struct host_slot *s = &h->slots[index];
+
+	assert(!s->used && h->unused == index);
+	h->unused = s->after;
+	*s = (struct host_slot){
+		.offset = offset, .bytes = bytes, .uses = s->uses + 1,
+		.file = file, .before = file->last, .after = HOST_NONE,
+		.used = true,
+	};
+	if (file->last != HOST_NONE)
+		h->slots[file->last].after = index;
+	file->last = index;
+	h->alive.handles++;
+	return (uint64_t)s->uses << 32 | index;
+}
+
 int host_create(struct kvp_backend *b, const struct kvp_create *what,
 		kvp_handle *handle, struct kvp_error *err)
 {
 	struct host *h = host_of(b);
-	struct host_file *f;
-	struct host_slot *s;
+	struct host_file *f = NULL;
 	uint64_t offset = 0;
 	uint32_t index = 0;
 	int code = host_check_device(h, "create", what->device, err);
@@ -97,27 +158,15 @@ int host_create(struct kvp_backend *b, const struct kvp_create *what,
 	if (!code && what->rdma)
 		code = backend_unsupported(b, "create", "GPUDirect RDMA", err);
 	if (!code)
-		code = find_unused_slot(h, &index, err);
-	if (!code)
-		code = find_file_range(h, what->device, what->bytes, &offset,
-				       err);
+		code = host_find_unused_slot(h, &index, err);
 	if (code)
 		return code;
-	f = &h->files[what->device];
-	s = &h->slots[index];
-	assert(!s->used && h->unused == index);
-	h->unused = s->after;
-	*s = (struct host_slot){
-		.offset = offset, .bytes = what->bytes, .uses = s->uses + 1,
-		.device = what->device, .before = f->last, .after = HOST_NONE,
-		.used = true,
-	};
-	if (f->last != HOST_NONE)
-		h->slots[f->last].after = index;
-	f->last = index;
-	h->alive.handles++;
-	*handle = (uint64_t)s->uses << 32 | index;
-	return KVP_OK;
+	f = &h->files[2 * what->device +
+		      (what->handle_type == KVP_HANDLE_POSIX_FD)];
+	code = find_file_range(h, f, what->bytes, &offset, err);
+	if (!code)
+		*handle = host_use_slot(h, index, f, offset, what->bytes);
+	return code;
 }
 
 int host_find_slot(const struct host *h, const char *call, kvp_handle handle,
@@ -136,16 +185,17 @@ int host_find_slot(const struct host *h, const char *call, kvp_handle handle,
 
 /*
  * Free the memory of a slot, and its range as well if it is the last one in
- * the file.
+ * the file.  The memory of an imported handle is its owner's to free.
  */
 static int free_memory(struct host *h, const char *call, uint32_t index,
 		       struct kvp_error *err)
 {
 	struct host_slot *s = &h->slots[index];
-	struct host_file *f = &h->files[s->device];
+	struct host_file *f = s->file;
 
 	assert(s->used && !s->mappings);
-	if (fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	if (f->kind != HOST_IMPORTED &&
+	    fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      (off_t)s->offset, (off_t)s->bytes))
 		return host_fail_call(err, call, "fallocate", s->offset,
 				      s->bytes);
@@ -161,6 +211,8 @@ static int free_memory(struct host *h, const char *call, uint32_t index,
 	s->after = h->unused;
 	h->unused = index;
 	h->alive.handles--;
+	if (f->kind == HOST_IMPORTED && f->last == HOST_NONE)
+		host_import_close(h, f);
 	return KVP_OK;
 }
 

@@ -357,6 +357,7 @@ static void call_verbs(struct kvp_backend *b, uint64_t v)
 	struct kvp_grant grant = { .device = create.device };
 	uint32_t device = create.device;
 	struct kvp_demand much = { .devices = device, .reservations = v };
+	struct kvp_shared shared = { .fd = -1, .offset = v, .bytes = v };
 	struct kvp_process process;
 	struct kvp_device_info info;
 	enum kvp_flags flags;
@@ -369,6 +370,7 @@ static void call_verbs(struct kvp_backend *b, uint64_t v)
 	HOLDS(b->device.memory(b, device, &got, NULL));
 	HOLDS(b->device.synchronize(b, device, NULL));
 	much.mappings = v;
+	much.descriptors = v;
 	(void)b->device.process(b, &much, &process, NULL);
 	HOLDS(b->mapping.reserve(b, v | 1, v, &got, NULL));
 	HOLDS(b->mapping.unreserve(b, v, v, NULL));
@@ -376,6 +378,9 @@ static void call_verbs(struct kvp_backend *b, uint64_t v)
 	create = (struct kvp_create){ .bytes = v | 1 };
 	HOLDS(b->mapping.create(b, &create, &got, NULL));
 	HOLDS(b->mapping.release(b, v, NULL));
+	HOLDS(b->mapping.export_handle(b, v, &shared, NULL));
+	HOLDS(b->mapping.import_handle(b, device, &shared, &got, NULL));
+	HOLDS(b->mapping.import_handle(b, 0, &shared, &got, NULL));
 	HOLDS(b->mapping.map(b, v, v, v, NULL));
 	HOLDS(b->mapping.unmap(b, v, v, NULL));
 	HOLDS(b->mapping.grant(b, v, v, &grant, 1, NULL));

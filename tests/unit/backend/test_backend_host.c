@@ -488,7 +488,8 @@ END_TEST
 START_TEST(the_kernels_limits_are_known_with_what_is_needed)
 {
 	const struct kvp_demand demand = { .devices = 5, .mappings = 1000,
-					   .reservations = 30 };
+					   .reservations = 30,
+					   .descriptors = 40 };
 	uint64_t before = host_maps_used();
 	struct kvp_process process;
 	struct rlimit own, fewer;
@@ -503,7 +504,7 @@ START_TEST(the_kernels_limits_are_known_with_what_is_needed)
 	ck_assert_uint_le(process.maps.need,
 			  1000 + 30 + 2 * 5 + host_maps_used());
 	ck_assert_uint_eq(process.maps.limit, host_maps_limit());
-	ck_assert_uint_eq(process.descriptors.need, 5 + 16);
+	ck_assert_uint_eq(process.descriptors.need, 5 + 16 + 40);
 	ck_assert_uint_eq(process.descriptors.limit, 77);
 }
 END_TEST
