@@ -669,6 +669,44 @@ done:
 	return code;
 }
 
+/* The lowest descriptor that is not open. */
+static int next_descriptor(void)
+{
+	int fd = dup(STDOUT_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* One backend exports, the other imports; closing them gives all back. */
+static int run_shares(struct kvp_error *err)
+{
+	const struct kvp_create what = { .bytes = 65536,
+					 .handle_type = KVP_HANDLE_POSIX_FD };
+	const int next = next_descriptor();
+	struct kvp_backend *from = NULL, *to = NULL;
+	struct kvp_shared shared = { .fd = -1 };
+	kvp_handle handle = 0, imported = 1000;
+	int code = kvp_backend_host(&from, 1, 65536, err);
+
+	if (!code)
+		code = kvp_backend_host(&to, 1, 65536, err);
+	if (!code)
+		code = from->mapping.create(from, &what, &handle, err);
+	if (!code)
+		code = from->mapping.export_handle(from, handle, &shared, err);
+	if (!code)
+		code = to->mapping.import_handle(to, 0, &shared, &imported,
+						 err);
+	demand(!code || imported == 1000, "a handle is written");
+	if (shared.fd >= 0)
+		close(shared.fd);
+	kvp_backend_close(from);
+	kvp_backend_close(to);
+	demand(next_descriptor() == next, "a descriptor stays open");
+	return code;
+}
+
 struct operation {
 	const char *name;
 	int (*run)(struct kvp_error *err);
@@ -759,6 +797,7 @@ static const struct operation operations[] = {
 	{ "file write", run_file_write, true },
 	{ "file read", run_file_read, false },
 	{ "pools", run_pools, false },
+	{ "export and import", run_shares, false },
 	{ "allocation cache", run_alloc_cache, false },
 	{ "decode workload", run_decode, false },
 };
