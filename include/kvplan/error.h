@@ -36,6 +36,8 @@ enum kvp_code {
 				   or access */
 	KVP_EBUSY = -24,	/* a page, row or block is in use, blocked, or
 				   not in use when it should be released */
+	KVP_EPEER = -25,	/* share: another process failed, ended, or
+				   made no progress */
 
 	/* The environment failed. */
 	KVP_ENOMEM = -30,	/* the process has no memory */
@@ -47,6 +49,7 @@ enum kvp_code {
 				   driver's table of mappings is full */
 	KVP_EINTERRUPTED = -36,	/* a signal stopped it; all was undone */
 	KVP_ESTUCK = -37,	/* something could not be undone */
+	KVP_EDOUBT = -38,	/* share: others may have published */
 
 	/* A mistake in kvplan.  Please report it. */
 	KVP_EBUG = -40

@@ -30,7 +30,8 @@ extern "C" {
 
 enum kvp_state {
 	KVP_IDLE, KVP_RESERVED, KVP_CREATED, KVP_MAPPED, KVP_GRANTED,
-	KVP_CHECKED, KVP_PUBLISHED, KVP_UNWOUND
+	KVP_CHECKED, KVP_PUBLISHED, KVP_UNWOUND,
+	KVP_IN_DOUBT		/* of share.h alone */
 };
 
 /* How much of the memory the alias check writes and reads. */

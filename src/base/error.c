@@ -77,9 +77,9 @@ struct system_text system_text(int number)
 #define CODES(X) \
 	X(KVP_OK) X(KVP_ESYNTAX) X(KVP_EINPUT) X(KVP_ELIMIT) \
 	X(KVP_EINFEASIBLE) X(KVP_EREFUSED) X(KVP_EENTRIES) X(KVP_EFAILED) \
-	X(KVP_EBUSY) X(KVP_ENOMEM) X(KVP_EIO) X(KVP_EUNAVAILABLE) \
+	X(KVP_EBUSY) X(KVP_EPEER) X(KVP_ENOMEM) X(KVP_EIO) X(KVP_EUNAVAILABLE) \
 	X(KVP_EDRIVER) X(KVP_EEXHAUSTED) X(KVP_ETABLE) X(KVP_EINTERRUPTED) \
-	X(KVP_ESTUCK) X(KVP_EBUG)
+	X(KVP_ESTUCK) X(KVP_EDOUBT) X(KVP_EBUG)
 
 const char *kvp_code_name(int code)
 {
@@ -102,12 +102,14 @@ int kvp_exit_status(int code)
 	case KVP_EENTRIES:
 	case KVP_EFAILED:
 	case KVP_EBUSY:
+	case KVP_EPEER:
 		return KVP_EXIT_NO;
 	case KVP_ESYNTAX:
 	case KVP_EINPUT:
 	case KVP_ELIMIT:
 		return KVP_EXIT_INPUT;
 	case KVP_ESTUCK:
+	case KVP_EDOUBT:
 		return KVP_EXIT_STUCK;
 	default:
 		return KVP_EXIT_ENVIRONMENT;

@@ -284,3 +284,78 @@ int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
 			       (unsigned)rank->rank);
 	return code;
 }
+
+/* Of a granule that belongs to a rank's planes. */
+static uint32_t rank_pattern(const struct alias *a, uint64_t granule)
+{
+	return alias_page_pattern(a->rank->rank * a->granules + granule);
+}
+
+static int write_rank(const struct alias *a, struct kvp_error *err)
+{
+	uint64_t i, end = a->first[a->plan->geometry.nplanes];
+	int code = KVP_OK;
+
+	for (i = 0; i < end && !code; i++)
+		code = alias_fill(a, get_home(a, i), granularity(a),
+				  rank_pattern(a, i), err);
+	return code ? code : alias_synchronize(a, err);
+}
+
+static int match_rank(const struct alias *a, struct kvp_error *err)
+{
+	uint64_t i, end = a->first[a->plan->geometry.nplanes], same = 0;
+	char what[HOLDER_MAX];
+	int code;
+
+	for (i = 0; i < end; i++) {
+		code = alias_match(a, a->rank->device, get_home(a, i),
+				   granularity(a), rank_pattern(a, i), &same,
+				   err);
+		if (code)
+			return code;
+		if (same == granularity(a))
+			continue;
+		describe_granule(a, i, what);
+		return kvp_error_set(err, KVP_EFAILED,
+			"%s: byte %llu is not what the owner wrote when "
+			"device %u reads its import", what, (ull)same,
+			(unsigned)a->rank->device);
+	}
+	return KVP_OK;
+}
+
+/* Write or match all planes of a rank. */
+static int run_half(struct kvp_backend *b, const struct kvp_plan *plan,
+		    const struct check_rank *rank, enum kvp_check depth,
+		    int (*half)(const struct alias *, struct kvp_error *),
+		    struct kvp_error *err)
+{
+	struct alias a = {
+		.backend = b, .plan = plan, .rank = rank,
+		.full = depth == KVP_CHECK_FULL,
+	};
+	int code = number_granules(&a, err);
+
+	if (!code)
+		code = half(&a, err);
+	free(a.first);
+	if (code)
+		kvp_error_wrap(err, code, "alias check: planes of rank %u",
+			       (unsigned)rank->rank);
+	return code;
+}
+
+int alias_write_planes(struct kvp_backend *b, const struct kvp_plan *plan,
+		       const struct check_rank *rank, enum kvp_check depth,
+		       struct kvp_error *err)
+{
+	return run_half(b, plan, rank, depth, write_rank, err);
+}
+
+int alias_match_planes(struct kvp_backend *b, const struct kvp_plan *plan,
+		       const struct check_rank *rank, enum kvp_check depth,
+		       struct kvp_error *err)
+{
+	return run_half(b, plan, rank, depth, match_rank, err);
+}

@@ -36,4 +36,17 @@ int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
 		const struct check_rank *rank, enum kvp_check depth,
 		struct kvp_error *err);
 
+/*
+ * The same for readers in other processes, in two halves.  The owner writes
+ * every granule of its planes with a pattern of its own; when that is done,
+ * an importer reads them, where planes are its own mappings and device is one
+ * of its own.  Errors as above.
+ */
+int alias_write_planes(struct kvp_backend *b, const struct kvp_plan *plan,
+		       const struct check_rank *rank, enum kvp_check depth,
+		       struct kvp_error *err);
+int alias_match_planes(struct kvp_backend *b, const struct kvp_plan *plan,
+		       const struct check_rank *rank, enum kvp_check depth,
+		       struct kvp_error *err);
+
 #endif

@@ -71,7 +71,7 @@ static int check_devices(const struct kvp_realization *r,
 static void check_entries(const struct kvp_realization *r,
 			  struct obstacles *o)
 {
-	uint64_t need = r->stage.entries_total;
+	uint64_t need = required_node_entries(r);
 	uint64_t limit = kvp_limits_entry_limit(r->options.limits,
 						geometry_of(r)) -
 			 geometry_of(r)->entry_reserve;

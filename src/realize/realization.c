@@ -90,13 +90,14 @@ static int rank_init(struct kvp_realization *r, uint32_t i,
 	size_t chunks = r->plan->nchunks, nplanes = geometry_of(r)->nplanes;
 
 	k->planes = calloc(nplanes, sizeof(*k->planes));
+	k->statics = calloc(geometry_of(r)->nstatics + 1, sizeof(*k->statics));
 	k->memory = calloc(chunks + 1, sizeof(*k->memory));
 	k->mappings = calloc(2 * chunks + 1, sizeof(*k->mappings));
 	k->readers = calloc(r->nranks, sizeof(*k->readers));
 	k->devices = calloc(r->nranks, sizeof(*k->devices));
 	k->grants = calloc(r->nranks, sizeof(*k->grants));
 	k->free = calloc((nplanes + 1) * r->nranks, sizeof(*k->free));
-	if (!k->planes || !k->memory || !k->mappings || !k->readers ||
+	if (!k->planes || !k->statics || !k->memory || !k->mappings || !k->readers ||
 	    !k->devices || !k->grants || !k->free)
 		return kvp_error_nomem(err);
 	k->arena_bytes = count_arena_bytes(r->plan);
@@ -149,6 +150,81 @@ static int ranks_init(struct kvp_realization *r, struct kvp_error *err)
 	return KVP_OK;
 }
 
+/* Find the ranks here that import the planes of a rank elsewhere. */
+static int import_init(struct kvp_realization *r, struct import *m,
+		       uint32_t owner, struct kvp_error *err)
+{
+	size_t nplanes = geometry_of(r)->nplanes;
+	uint32_t i;
+
+	m->rank = owner;
+	m->planes = calloc(nplanes, sizeof(*m->planes));
+	m->readers = calloc(r->nranks, sizeof(*m->readers));
+	m->devices = calloc(r->nranks, sizeof(*m->devices));
+	m->grants = calloc(r->nranks, sizeof(*m->grants));
+	m->free = calloc((nplanes + 1) * r->nranks, sizeof(*m->free));
+	if (!m->planes || !m->readers || !m->devices || !m->grants || !m->free)
+		return kvp_error_nomem(err);
+	for (i = 0; i < r->nranks; i++) {
+		if (!planes_are_imported(r->plan, owner, r->ranks[i].rank, 1))
+			continue;
+		m->readers[m->nreaders] = r->ranks[i].rank;
+		m->devices[m->nreaders] = r->ranks[i].device;
+		m->grants[m->nreaders++] = (struct kvp_grant){
+			r->ranks[i].device, importer_flags(r) };
+	}
+	return KVP_OK;
+}
+
+static bool imports_from(const struct kvp_realization *r, uint32_t owner)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	uint32_t first = r->options.first_rank;
+	size_t i;
+
+	if (owner >= first && owner - first < r->nranks)
+		return false;
+	for (i = 0; i < g->nstatics; i++)
+		if (static_is_imported(g, i, owner, first, r->nranks))
+			return true;
+	return planes_are_imported(r->plan, owner, first, r->nranks);
+}
+
+/* Only ranks of one node import from each other. */
+static int imports_init(struct kvp_realization *r, struct kvp_error *err)
+{
+	uint32_t node = (uint32_t)geometry_of(r)->ranks_per_node;
+	uint32_t owner = r->options.first_rank / node * node;
+	uint32_t end = owner + node;
+	int code = KVP_OK;
+
+	r->imports = calloc(node, sizeof(*r->imports));
+	r->import_records = calloc(node * geometry_of(r)->nplanes,
+				   sizeof(*r->import_records));
+	if (!r->imports || !r->import_records)
+		return kvp_error_nomem(err);
+	for (; owner < end && !code; owner++)
+		if (imports_from(r, owner))
+			code = import_init(r, &r->imports[r->nimports++],
+					   owner, err);
+	return code;
+}
+
+static void imports_delete(struct kvp_realization *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nimports; i++) {
+		free(r->imports[i].planes);
+		free(r->imports[i].readers);
+		free(r->imports[i].devices);
+		free(r->imports[i].grants);
+		free(r->imports[i].free);
+	}
+	free(r->imports);
+	free(r->import_records);
+}
+
 static int check_ranks(const struct kvp_plan *plan,
 		       const struct kvp_realize_options *o,
 		       struct kvp_error *err)
@@ -178,7 +254,7 @@ static int check_enums(const struct kvp_realize_options *o,
 
 int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 		    struct kvp_backend *backend,
-		    const struct kvp_realize_options *options,
+		    const struct kvp_realize_options *options, bool shared,
 		    struct kvp_error *err)
 {
 	struct kvp_realization *r;
@@ -196,10 +272,13 @@ int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 	r->plan = plan;
 	r->options = *options;
 	r->nranks = options->nranks;
+	r->shared = shared;
 	backend_watch_init(&r->watch, backend, &realization_hooks, r);
 	code = order_chunks(r, err);
 	if (!code)
 		code = ranks_init(r, err);
+	if (!code && shared)
+		code = imports_init(r, err);
 	if (code) {
 		realization_delete(r);
 		return code;
@@ -217,6 +296,7 @@ void realization_delete(struct kvp_realization *r)
 	assert(!r->undo.count);	/* nothing is held any more */
 	for (i = 0; r->ranks && i < r->nranks; i++) {
 		free(r->ranks[i].planes);
+		free(r->ranks[i].statics);
 		free(r->ranks[i].memory);
 		free(r->ranks[i].mappings);
 		free(r->ranks[i].readers);
@@ -224,6 +304,7 @@ void realization_delete(struct kvp_realization *r)
 		free(r->ranks[i].grants);
 		free(r->ranks[i].free);
 	}
+	imports_delete(r);
 	kvp_file_abandon(&r->file);
 	undo_release(&r->undo);
 	free(r->ranks);

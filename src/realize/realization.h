@@ -11,6 +11,10 @@
 #include "realize/addresses.h"
 #include "realize/undo.h"
 
+/* The fewest descriptors that passing chunks to other processes needs, beside
+   one per process. */
+#define SHARE_DESCRIPTORS 16
+
 /* A physical allocation, and the undo step that created it. */
 struct memory {
 	kvp_handle handle;
@@ -32,6 +36,7 @@ struct rank {
 	uint64_t *planes;	/* addresses, [nplanes] */
 	uint64_t arena;
 	uint64_t arena_bytes;	/* 0: no rows */
+	struct memory *statics;	/* [nstatics] */
 	struct memory *memory;	/* [nchunks], then dedicated backing */
 	/* Those of the planes, by plane and then in the plan's order; those of
 	   the arena's aliased chunks; the dedicated backing's. */
@@ -46,6 +51,22 @@ struct rank {
 	uint64_t *free;		/* free memory of the readers' devices, before
 				   the first plane and after each */
 	uint64_t left;		/* free memory of its device at the end */
+};
+
+/*
+ * What ranks of this process import from a rank of another process of the
+ * node: its planes if one of them is its reader, its static storage where it
+ * has importers.
+ */
+struct import {
+	uint32_t rank;		/* the owner */
+	uint64_t *planes;	/* addresses in this process, [nplanes]; 0: not
+				   imported */
+	uint32_t *readers;	/* ranks, their devices and what they get */
+	uint32_t *devices;
+	struct kvp_grant *grants;
+	size_t nreaders;	/* 0: static storage alone */
+	uint64_t *free;		/* as in struct rank */
 };
 
 /* How far a realization is; its events report this. */
@@ -72,6 +93,14 @@ struct kvp_realization {
 	size_t *plane_first;	/* into order, [nplanes + 1] */
 	struct kvp_device_info *devices;	/* [nranks] */
 	struct kvp_access_record *records;	/* [nranks * nplanes] */
+	/* Only if other processes hold ranks of this realization. */
+	bool shared;
+	struct import *imports;	/* by owner */
+	uint32_t nimports;
+	struct kvp_access_record *import_records; /* of planes they import */
+	size_t nimport_records;
+	uint64_t share_id;	/* the same in all processes; 0: none */
+	char node[64];
 	struct kvp_file_out file;	/* where to publish, if asked */
 	bool published;
 };
@@ -100,9 +129,44 @@ void report_state(struct kvp_realization *r, uint32_t rank,
  */
 int realization_new(struct kvp_realization **out, const struct kvp_plan *plan,
 		    struct kvp_backend *backend,
-		    const struct kvp_realize_options *options,
+		    const struct kvp_realize_options *options, bool shared,
 		    struct kvp_error *err);
 void realization_delete(struct kvp_realization *r);
+
+/*
+ * realize.c: verify that the plan can be realized, and run all steps for the
+ * ranks of this process up to GRANTED and, if asked for, CHECKED.  `shared`:
+ * other processes hold other ranks.  Everything is undone on failure.
+ */
+int realization_begin(struct kvp_realization **out, const struct kvp_plan *plan,
+		      const struct kvp_verdict *verdict,
+		      struct kvp_backend *backend,
+		      const struct kvp_realize_options *options, bool shared,
+		      struct kvp_error *err);
+/* Read the free memory that is left for allocation caches. */
+int realization_read_headroom(struct kvp_realization *r,
+			      struct kvp_error *err);
+/* All ranks have reached this state. */
+void realization_set_state(struct kvp_realization *r, enum kvp_state state);
+/*
+ * Undo everything.  If that fails, its error is appended to that of `code`,
+ * the failure that made unwinding necessary.
+ */
+int realization_unwind(struct kvp_realization *r, int code,
+		       struct kvp_error *err);
+
+/* acquire.c: make room in the undo log, make one backend call, record it. */
+int acquire_addresses(struct kvp_realization *r, struct rank *k,
+		      uint64_t bytes, uint64_t wanted, uint64_t *address,
+		      struct kvp_error *err);
+int acquire_memory(struct kvp_realization *r, struct rank *k, uint64_t bytes,
+		   struct memory *memory, struct kvp_error *err);
+int acquire_import(struct kvp_realization *r, struct rank *k,
+		   const struct kvp_shared *shared, struct memory *memory,
+		   struct kvp_error *err);
+int acquire_mapping(struct kvp_realization *r, struct rank *k,
+		    struct mapping *m, uint64_t address, uint64_t bytes,
+		    const struct memory *memory, struct kvp_error *err);
 
 /* The access that importers are granted. */
 static inline enum kvp_flags importer_flags(const struct kvp_realization *r)
@@ -121,6 +185,9 @@ int check_verdict(const struct kvp_plan *plan,
 int preflight(struct kvp_realization *r, struct kvp_error *err);
 
 /* requirements.c: what a rank needs when these ranks are realized here. */
+uint64_t required_entries(const struct kvp_realization *r);
+/* Those of all ranks of the node if other processes hold ranks. */
+uint64_t required_node_entries(const struct kvp_realization *r);
 uint64_t required_chunk_entries(const struct kvp_realization *r,
 				const struct rank *k);
 uint64_t required_bytes(const struct kvp_realization *r);
@@ -129,6 +196,13 @@ struct kvp_demand required_of_system(const struct kvp_realization *r);
 uint64_t required_calls(const struct kvp_realization *r);
 uint64_t required_plane_bytes(const struct kvp_realization *r, uint32_t plane);
 uint64_t required_static_bytes(const struct kvp_realization *r, size_t item);
+
+/* Do ranks [first, first + count) of another process import planes, or a
+   static item, of `owner`? */
+bool planes_are_imported(const struct kvp_plan *plan, uint32_t owner,
+			 uint32_t first, uint32_t count);
+bool static_is_imported(const struct kvp_geometry *g, size_t item,
+			uint32_t owner, uint32_t first, uint32_t count);
 
 /* Is `other`, another rank, granted a static item of `owner`? */
 bool static_is_importer(const struct kvp_geometry *g, uint32_t owner,

@@ -16,11 +16,12 @@ static const char *const state_names[] = {
 	[KVP_CREATED] = "CREATED", [KVP_MAPPED] = "MAPPED",
 	[KVP_GRANTED] = "GRANTED", [KVP_CHECKED] = "CHECKED",
 	[KVP_PUBLISHED] = "PUBLISHED", [KVP_UNWOUND] = "UNWOUND",
+	[KVP_IN_DOUBT] = "IN_DOUBT",
 };
 
 const char *kvp_state_name(enum kvp_state state)
 {
-	return (unsigned)state <= KVP_UNWOUND ? state_names[state] : "?";
+	return (unsigned)state <= KVP_IN_DOUBT ? state_names[state] : "?";
 }
 
 static void set_stage(struct kvp_realization *r, const struct rank *k,
@@ -35,61 +36,6 @@ static void set_state(struct kvp_realization *r, struct rank *k,
 {
 	k->state = state;
 	report_state(r, k->rank, state);
-}
-
-/* Each makes room in the undo log, acquires, and records the step. */
-
-static int acquire_addresses(struct kvp_realization *r, struct rank *k,
-			     uint64_t bytes, uint64_t wanted, uint64_t *address,
-			     struct kvp_error *err)
-{
-	struct kvp_backend *b = backend_of(r);
-	int code = undo_room(&r->undo, err);
-
-	if (!code)
-		code = b->mapping.reserve(b, bytes, wanted, address, err);
-	if (!code)
-		undo_record(&r->undo, UNDO_RESERVE, k->rank, *address, bytes,
-			    0);
-	return code;
-}
-
-static int acquire_memory(struct kvp_realization *r, struct rank *k,
-			  uint64_t bytes, struct memory *memory,
-			  struct kvp_error *err)
-{
-	const struct kvp_create what = {
-		.device = k->device, .bytes = bytes,
-		.handle_type = r->options.handle_type,
-		.rdma = r->options.rdma,
-	};
-	struct kvp_backend *b = backend_of(r);
-	int code = undo_room(&r->undo, err);
-
-	if (!code)
-		code = b->mapping.create(b, &what, &memory->handle, err);
-	if (!code)
-		memory->step = undo_record(&r->undo, UNDO_CREATE, k->rank,
-					   memory->handle, bytes, 0);
-	return code;
-}
-
-static int acquire_mapping(struct kvp_realization *r, struct rank *k,
-			   struct mapping *m, uint64_t address, uint64_t bytes,
-			   const struct memory *memory, struct kvp_error *err)
-{
-	struct kvp_backend *b = backend_of(r);
-	int code = undo_room(&r->undo, err);
-
-	if (!code)
-		code = b->mapping.map(b, address, bytes, memory->handle, err);
-	if (code)
-		return code;
-	m->address = address;
-	m->bytes = bytes;
-	m->step = undo_record(&r->undo, UNDO_MAP, k->rank, address, bytes,
-			      memory->step);
-	return KVP_OK;
 }
 
 /*
@@ -121,15 +67,15 @@ static int realize_static(struct kvp_realization *r, struct rank *k,
 {
 	const struct kvp_static *s = &geometry_of(r)->statics[item];
 	uint64_t bytes = required_static_bytes(r, item), address = 0;
-	struct memory memory = { 0 };
+	struct memory *memory = &k->statics[item];
 	struct mapping m;
 	size_t count = static_grants(r, k, s->importers, grants);
 	int code = acquire_addresses(r, k, bytes, 0, &address, err);
 
 	if (!code)
-		code = acquire_memory(r, k, bytes, &memory, err);
+		code = acquire_memory(r, k, bytes, memory, err);
 	if (!code)
-		code = acquire_mapping(r, k, &m, address, bytes, &memory, err);
+		code = acquire_mapping(r, k, &m, address, bytes, memory, err);
 	if (!code)
 		code = grant_mapping(r, &m, grants, count, err);
 	return code ? add_rank_context(r, k, s->name, code, err) : KVP_OK;
@@ -321,7 +267,6 @@ static const struct step steps[] = {
 	{ step_map, KVP_MAPPED, true },
 	{ step_grant, KVP_GRANTED, true },
 	{ step_check, KVP_CHECKED, true },
-	{ step_headroom, KVP_PUBLISHED, false },
 };
 #define STEPS (sizeof(steps) / sizeof(*steps))
 
@@ -341,7 +286,10 @@ static int run_step(struct kvp_realization *r, const struct step *step,
 	return code;
 }
 
-static int run(struct kvp_realization *r, struct kvp_error *err)
+static const struct step headroom = { step_headroom, KVP_PUBLISHED, false };
+
+/* Run all steps but headroom. */
+static int acquire(struct kvp_realization *r, struct kvp_error *err)
 {
 	bool check = r->options.check != KVP_CHECK_NONE;
 	uint32_t i;
@@ -350,29 +298,32 @@ static int run(struct kvp_realization *r, struct kvp_error *err)
 	for (i = 0; i < STEPS && !code; i++)
 		if (check || steps[i].state != KVP_CHECKED)
 			code = run_step(r, &steps[i], err);
-	if (!code)
-		code = publish(r, err);
-	for (i = 0; i < r->nranks && !code && r->published; i++)
-		set_state(r, &r->ranks[i], KVP_PUBLISHED);
 	return code;
 }
 
-/*
- * Undo everything.  If that fails, its error is appended to that of `code`,
- * the failure that made unwinding necessary.
- */
-static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
+int realization_read_headroom(struct kvp_realization *r, struct kvp_error *err)
+{
+	return run_step(r, &headroom, err);
+}
+
+void realization_set_state(struct kvp_realization *r, enum kvp_state state)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nranks; i++)
+		set_state(r, &r->ranks[i], state);
+}
+
+int realization_unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 {
 	struct kvp_error stuck = { 0 };
 	char cause[KVP_ERROR_MAX];
 	size_t room;
-	uint32_t i;
 	int undone;
 
 	r->stage.undo = true;
 	undone = undo_all(&r->undo, &r->watch, &r->stage.rank, &stuck);
-	for (i = 0; i < r->nranks; i++)
-		set_state(r, &r->ranks[i], KVP_UNWOUND);
+	realization_set_state(r, KVP_UNWOUND);
 	if (!undone)
 		return code;
 	if (!code)
@@ -387,10 +338,11 @@ static int unwind(struct kvp_realization *r, int code, struct kvp_error *err)
 	return kvp_error_set(err, undone, "%s; %s", cause, stuck.text);
 }
 
-int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
-		const struct kvp_verdict *verdict, struct kvp_backend *backend,
-		const struct kvp_realize_options *options,
-		struct kvp_error *err)
+int realization_begin(struct kvp_realization **out, const struct kvp_plan *plan,
+		      const struct kvp_verdict *verdict,
+		      struct kvp_backend *backend,
+		      const struct kvp_realize_options *options, bool shared,
+		      struct kvp_error *err)
 {
 	struct kvp_realization *r = NULL;
 	int code;
@@ -399,10 +351,9 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 	*out = NULL;
 	code = check_verdict(plan, verdict, err);
 	if (!code)
-		code = realization_new(&r, plan, backend, options, err);
+		code = realization_new(&r, plan, backend, options, shared, err);
 	if (!code) {
-		r->stage.entries_total =
-			kvp_realize_entries(plan, &r->options);
+		r->stage.entries_total = required_entries(r);
 		r->stage.calls_total = required_calls(r);
 		r->watch.entries = geometry_of(r)->static_entries;
 		code = preflight(r, err);
@@ -411,14 +362,37 @@ int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
 		code = kvp_file_begin(&r->file, options->publish, err);
 	if (!code) {
 		r->file.interrupt = options->interrupt;
-		code = run(r, err);
+		code = acquire(r, err);
 		if (code)
-			code = unwind(r, code, err);
+			code = realization_unwind(r, code, err);
 	}
 	if (code)
 		realization_delete(r);
 	else
 		*out = r;
+	return code;
+}
+
+int kvp_realize(struct kvp_realization **out, const struct kvp_plan *plan,
+		const struct kvp_verdict *verdict, struct kvp_backend *backend,
+		const struct kvp_realize_options *options,
+		struct kvp_error *err)
+{
+	int code = realization_begin(out, plan, verdict, backend, options,
+				     false, err);
+
+	if (code)
+		return code;
+	code = realization_read_headroom(*out, err);
+	if (!code)
+		code = publish(*out, err);
+	if (!code && (*out)->published)
+		realization_set_state(*out, KVP_PUBLISHED);
+	if (!code)
+		return KVP_OK;
+	code = realization_unwind(*out, code, err);
+	realization_delete(*out);
+	*out = NULL;
 	return code;
 }
 
@@ -428,7 +402,7 @@ int kvp_realization_free(struct kvp_realization *r, struct kvp_error *err)
 
 	if (!r)
 		return KVP_OK;
-	code = unwind(r, KVP_OK, err);
+	code = realization_unwind(r, KVP_OK, err);
 	realization_delete(r);
 	return code;
 }

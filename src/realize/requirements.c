@@ -89,6 +89,68 @@ uint64_t kvp_realize_entries(const struct kvp_plan *plan,
 	return entries;
 }
 
+bool planes_are_imported(const struct kvp_plan *plan, uint32_t owner,
+			 uint32_t first, uint32_t count)
+{
+	const struct kvp_ranks *readers = &plan->access[owner].readers;
+	size_t i;
+
+	for (i = 0; i < readers->count; i++)
+		if (readers->rank[i] >= first &&
+		    readers->rank[i] - first < count)
+			return true;
+	return false;
+}
+
+bool static_is_imported(const struct kvp_geometry *g, size_t item,
+			uint32_t owner, uint32_t first, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (static_is_importer(g, owner, first + i,
+				       g->statics[item].importers))
+			return true;
+	return false;
+}
+
+/* The entries of what ranks here import from ranks of other processes. */
+static uint64_t count_imported_entries(const struct kvp_realization *r)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	uint64_t entries = 0;
+	uint32_t i, j;
+	size_t item;
+
+	for (i = 0; i < r->nimports; i++) {
+		entries += r->plan->nchunks * r->imports[i].nreaders;
+		for (item = 0; item < g->nstatics; item++)
+			for (j = 0; j < r->nranks; j++)
+				entries += static_is_imported(g, item,
+					r->imports[i].rank, r->ranks[j].rank,
+					1);
+	}
+	return entries;
+}
+
+uint64_t required_entries(const struct kvp_realization *r)
+{
+	return kvp_realize_entries(r->plan, &r->options) +
+	       count_imported_entries(r);
+}
+
+uint64_t required_node_entries(const struct kvp_realization *r)
+{
+	struct kvp_realize_options node = r->options;
+	uint32_t count = (uint32_t)geometry_of(r)->ranks_per_node;
+
+	if (!r->shared)
+		return required_entries(r);
+	node.first_rank = node.first_rank / count * count;
+	node.nranks = count;
+	return kvp_realize_entries(r->plan, &node);
+}
+
 uint64_t required_chunk_entries(const struct kvp_realization *r,
 				const struct rank *k)
 {
@@ -106,15 +168,20 @@ uint64_t required_static_bytes(const struct kvp_realization *r, size_t item)
 struct kvp_demand required_of_system(const struct kvp_realization *r)
 {
 	uint64_t ranks = r->nranks, statics = geometry_of(r)->nstatics;
+	uint64_t imports = r->nimports;
 
 	/* Counted as if there were dedicated backing and an arena. */
 	return (struct kvp_demand){
 		.devices = r->nranks,
 		.mappings = ranks * (r->plan->nchunks +
 				     plan_count_aliased(r->plan) +
-				     statics + 1),
+				     statics + 1) +
+			    imports * (r->plan->nchunks + statics),
 		.reservations = ranks * (geometry_of(r)->nplanes + statics +
-					 1),
+					 1) +
+				imports * (geometry_of(r)->nplanes + statics),
+		.descriptors = r->shared ? SHARE_DESCRIPTORS +
+			       geometry_of(r)->ranks_per_node : 0,
 	};
 }
 
@@ -148,6 +215,25 @@ static uint64_t required_memory_calls(const struct kvp_realization *r)
 	       r->options.check == KVP_CHECK_FULL ? r->nranks : 0;
 }
 
+/* Count the calls that pass memory to other processes and get theirs. */
+static uint64_t count_sharing_calls(const struct kvp_realization *r)
+{
+	uint64_t planes = geometry_of(r)->nplanes, calls = 0;
+	uint32_t i, j;
+
+	for (i = 0; i < r->nimports; i++)
+		calls += planes + r->plan->nchunks * (3 + r->nranks) +
+			 (planes + 1) * r->imports[i].nreaders;
+	for (i = 0; i < r->nranks; i++)
+		for (j = 0; j < r->nimports; j++)
+			if (planes_are_imported(r->plan, r->ranks[i].rank,
+						r->imports[j].rank, 1)) {
+				calls += r->plan->nchunks;
+				break;
+			}
+	return calls;
+}
+
 uint64_t required_calls(const struct kvp_realization *r)
 {
 	uint64_t statics = geometry_of(r)->nstatics, ranks = r->nranks;
@@ -164,5 +250,6 @@ uint64_t required_calls(const struct kvp_realization *r)
 			planes + (r->ranks[0].arena_bytes != 0) +
 			r->plan->nchunks + dedicated +
 			mappings * (2 + ranks)) +
-	       readers * (planes + 1) + ranks;		/* free memory */
+	       readers * (planes + 1) + ranks +		/* free memory */
+	       count_sharing_calls(r);
 }

@@ -1,0 +1,152 @@
+/*
+ * What the files of a shared realization share: share.c (the calls),
+ * share_blob.c (blobs), share_compare.c (do the processes fit together),
+ * share_link.c (sockets), share_exchange.c (the loop that passes chunks) and
+ * share_import.c (what is received).
+ */
+#ifndef KVPLAN_REALIZE_SHARE_STATE_H
+#define KVPLAN_REALIZE_SHARE_STATE_H
+
+#include "base/error.h"
+#include "realize/realization.h"
+#include "realize/share_blob.h"
+
+/* Connections of processes that have not shown a token. */
+#define SHARE_STRANGERS_MAX 32
+
+/* The kernel passes no more descriptors in one message. */
+#define SHARE_BATCH_MAX 253
+
+enum message_type {
+	MESSAGE_HELLO = 1,	/* both tokens */
+	MESSAGE_BATCH,		/* chunks or one static item, and descriptors */
+	MESSAGE_ACK,		/* the batch has been received */
+	MESSAGE_WRITTEN,	/* the patterns are written */
+	MESSAGE_CHECKED		/* the patterns were read */
+};
+
+struct message {
+	uint32_t type;
+	uint32_t from;		/* index of the sender's blob */
+	uint32_t rank;		/* BATCH: the owner */
+	uint32_t count;		/* BATCH: items */
+	uint64_t item;		/* BATCH: the first, see item_is_static() */
+	unsigned char to[SHARE_TOKEN_BYTES];	/* HELLO */
+	unsigned char token[SHARE_TOKEN_BYTES];	/* HELLO: the sender's */
+	uint64_t offset[SHARE_BATCH_MAX];	/* BATCH, [count] */
+};
+
+/* A process of this node that gives chunks to this one, or gets some. */
+struct peer {
+	const struct share_blob *blob;
+	uint32_t index;		/* of its blob */
+	int fd;			/* -1: not connected */
+	bool greeted;		/* both sides have shown their tokens */
+	bool exports;		/* this process imports from it */
+	bool imports;		/* it imports from this process */
+	unsigned owed;		/* bit of each message_type to send */
+	uint64_t heard;		/* when its last message came */
+	bool checked;		/* it has read the patterns */
+	bool matched;		/* this process has read its patterns */
+	/* The next item to come: of rank blob->first_rank + rank; rank ==
+	   blob->nranks: all have come. */
+	uint32_t rank;
+	uint64_t item;
+};
+
+/* What is sent next, to one importer after the other.  Its descriptors are
+   made once for all of them. */
+struct sender {
+	uint32_t rank;		/* index in r->ranks; r->nranks: all is sent */
+	uint64_t item;
+	uint32_t count;		/* 0: not exported yet */
+	struct kvp_shared shared[SHARE_BATCH_MAX];
+	uint32_t turn;		/* peers that are done with the batch */
+	bool waiting;		/* for peers' acknowledgement */
+};
+
+struct kvp_share {
+	struct kvp_realization *r;	/* NULL: kvp_share_begin() failed */
+	const struct kvp_plan *plan;
+	struct share_blob self;		/* what this process stated first */
+	struct kvp_error cause;		/* code: this process failed */
+	enum kvp_state state;
+	bool share_gpu;
+	uint32_t deadline;
+	struct share_blob *blobs;	/* [2 * count]: the first blobs, then
+					   room for the second */
+	size_t count;
+	uint32_t own;			/* index of this process */
+	int listen;			/* -1: none */
+	bool named;			/* the socket is a file */
+	int strangers[SHARE_STRANGERS_MAX]; /* connected, but no peer yet */
+	uint32_t nstrangers;
+	struct peer *peers;		/* [npeers], in order of blobs */
+	uint32_t npeers;
+	struct sender sender;
+	bool written;			/* the patterns */
+};
+
+/*
+ * share_compare.c: read the first blobs into s->blobs, find this process
+ * among them, and refuse what does not fit together.  KVP_EPEER if another
+ * process failed, KVP_EREFUSED.
+ */
+int share_compare(struct kvp_share *s, const struct kvp_share_blob *blobs,
+		  size_t count, struct kvp_error *err);
+/* Write "rank 3 on node-a" or "ranks 4 to 7 on node-b". */
+void share_describe(const struct share_blob *b, char *text, size_t size);
+#define SHARE_WHO_MAX 96
+
+/* share.c: random bytes; KVP_EIO. */
+int share_random(void *bytes, size_t len, struct kvp_error *err);
+
+/* share_link.c: listen at a new socket, in a directory or at an abstract
+   name; KVP_EIO. */
+int share_listen(struct kvp_share *s, const char *directory,
+		 struct kvp_error *err);
+/* Close all sockets; a peer that still waits for this process notices. */
+void share_close(struct kvp_share *s);
+/* Connect to the peers whose blobs follow this process's; the others connect
+   to this one. */
+int share_connect(struct kvp_share *s, struct kvp_error *err);
+/* Accept connections, and read the HELLO of those that have not shown a
+   token; returns true if one has become a peer's or was closed. */
+bool share_accept(struct kvp_share *s);
+/* Send a message, with descriptors if it is a batch.  *sent is false if the
+   kernel takes no more now. */
+int share_send(struct kvp_share *s, struct peer *p, enum message_type type,
+	       bool *sent, struct kvp_error *err);
+/* Receive one message and its descriptors, fds[SHARE_BATCH_MAX], which the
+   caller closes; *got is false if there is none. */
+int share_receive(struct kvp_share *s, struct peer *p, struct message *m,
+		  int *fds, bool *got, struct kvp_error *err);
+/* KVP_EPEER: "rank 3 on node-a " and why. */
+int share_fail_peer(const struct peer *p, struct kvp_error *err,
+		    const char *format, ...) KVP_PRINTF(3, 4);
+
+/* share_exchange.c: pass chunks to importers, get what is imported here, and
+   check it. */
+int share_run(struct kvp_share *s, struct kvp_error *err);
+
+/*
+ * The items of a rank: its static items, then its chunks by plane.  Does a
+ * process with these ranks import this item?
+ */
+uint64_t share_count_items(const struct kvp_share *s);
+bool share_is_imported(const struct kvp_share *s, uint32_t owner,
+		       uint64_t item, uint32_t first, uint32_t count);
+
+/* share_import.c: reserve the address ranges of all imported planes; import,
+   map and grant one item; read the patterns in a rank's planes; fill the
+   access records. */
+int share_reserve(struct kvp_share *s, struct kvp_error *err);
+int share_import(struct kvp_share *s, uint32_t owner, uint64_t item,
+		 const struct kvp_shared *shared, struct kvp_error *err);
+uint64_t share_item_bytes(const struct kvp_share *s, uint64_t item);
+int share_write_patterns(struct kvp_share *s, struct kvp_error *err);
+int share_match_patterns(struct kvp_share *s, const struct share_blob *owner,
+			 struct kvp_error *err);
+void share_fill_records(struct kvp_share *s);
+
+#endif
