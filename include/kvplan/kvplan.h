@@ -45,6 +45,7 @@
 #include <kvplan/plan.h>
 #include <kvplan/probe.h>
 #include <kvplan/realize.h>
+#include <kvplan/share.h>
 #include <kvplan/size.h>
 #include <kvplan/span.h>
 #include <kvplan/verify.h>
