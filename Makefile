@@ -46,7 +46,7 @@ CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null)
 
 in       = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
 obj      = $(patsubst %.c,$(B)/%.o,$(1))
-ROOMS   := base model plan size check backend realize cache probe import
+ROOMS   := base model plan size check backend realize share cache probe import
 LIB_SRC := $(call in,$(ROOMS:%=src/%))
 LIB     := $(B)/libkvplan.a
 SO      := $(B)/libkvplan.so.$(SOVERSION)
@@ -124,6 +124,7 @@ may_size  := $(on_model)|$(call room,size)|plan/layout\.h|$(call public,plan_mak
 may_check := $(on_model)|$(call room,check)|$(call public,verify)
 may_backend := $(on_backend)|$(call room,backend)
 may_realize := $(on_model)|$(on_backend)|$(call room,realize)|backend/backend_watch\.h|$(call public,addresses owners realize verify)
+may_share := $(on_model)|$(on_backend)|$(call room,share)|backend/backend_watch\.h|realize/(realization|alias_check|addresses|undo)\.h|$(call public,addresses realize share verify)
 may_cache := $(on_backend)|$(call room,cache)|backend/pools\.h|$(call public,alloc_cache headroom geometry)
 may_probe := $(on_model)|$(on_backend)|$(call room,probe)|backend/[a-z_]*\.(h|def)|$(call public,probe)
 may_import := $(on_model)|$(call room,import)|$(call public,import)

@@ -237,6 +237,38 @@ static void call_ranks(uint64_t v)
 	kvp_addresses_free(addresses);
 }
 
+/* Blobs and options of any bytes. */
+static void call_share(uint64_t v)
+{
+	struct kvp_share_options o = {
+		.realize = { .first_rank = (uint32_t)v,
+			     .nranks = (uint32_t)v | 1U << 31 },
+	};
+	struct kvp_share_blob blobs[2], second;
+	struct kvp_share *s = NULL;
+
+	memset(blobs, (int)(v & 0xff) | 1, sizeof(blobs));
+	GIVES(KVP_EINPUT, kvp_share_begin(&s, &run.plan, run.verdict, run.host,
+					  &o, &second, NULL));
+	GIVES(KVP_EINPUT, kvp_share_exchange(s, blobs, 2, &second, NULL));
+	GIVES(KVP_EINPUT, kvp_share_commit(s, blobs, 2, NULL));
+	GIVES(KVP_OK, kvp_share_free(s, NULL));
+	o.realize.nranks = 1;
+	o.realize.first_rank = 0;
+	GIVES(KVP_OK, kvp_share_begin(&s, &run.plan, run.verdict, run.host, &o,
+				      &second, NULL));
+	GIVES(KVP_EREFUSED, kvp_share_exchange(s, blobs, 2, &second, NULL));
+	GIVES(KVP_EREFUSED, kvp_share_commit(s, blobs, v, NULL));
+	HOLDS(kvp_share_state(s) == KVP_UNWOUND && !kvp_share_realization(s));
+	HOLDS(!kvp_share_plane(s, (uint32_t)v, (uint32_t)v));
+	GIVES(KVP_OK, kvp_share_free(s, NULL));
+	/* Without memory there is no struct. */
+	HOLDS(kvp_share_state(NULL) == KVP_UNWOUND);
+	GIVES(KVP_ENOMEM, kvp_share_exchange(NULL, blobs, 2, &second, NULL));
+	GIVES(KVP_ENOMEM, kvp_share_commit(NULL, blobs, 2, NULL));
+	GIVES(KVP_OK, kvp_share_free(NULL, NULL));
+}
+
 static void call_owners(uint64_t v)
 {
 	struct kvp_owners *o = NULL;
@@ -530,6 +562,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		call_ranks(numbers[i]);
+		call_share(numbers[i]);
 		call_owners(numbers[i]);
 		call_headroom(numbers[i]);
 		call_size(numbers[i]);

@@ -309,6 +309,23 @@ static void count_event(void *cookie, const struct kvp_event *event)
 	++*(uint64_t *)cookie;
 }
 
+static void realize_shared(const struct kvp_plan *plan,
+			   const struct kvp_verdict *verdict,
+			   struct kvp_backend *host,
+			   const struct kvp_realize_options *options)
+{
+	const struct kvp_share_options o = { .realize = *options };
+	struct kvp_share_blob blob;
+	struct kvp_share *s = NULL;
+	struct kvp_error err = { 0 };
+	int code = kvp_share_begin(&s, plan, verdict, host, &o, &blob, &err);
+
+	if (!code && !kvp_verdict_is_realizable(verdict))
+		fail("kvp_share_begin() takes a verdict that is not realizable");
+	if (kvp_share_free(s, &err))
+		fail(err.text);
+}
+
 static void realize(const struct kvp_plan *plan,
 		    const struct kvp_verdict *verdict,
 		    struct kvp_backend *host, struct gen_rng *r)
@@ -338,6 +355,7 @@ static void realize(const struct kvp_plan *plan,
 		run.realized++;
 	if (kvp_realization_free(held, &err))
 		fail(err.text);
+	realize_shared(plan, verdict, host, &options);
 	/* Any ranks may be asked for. */
 	if (!kvp_realize_entries(plan, &options))
 		run.uncounted++;

@@ -305,6 +305,37 @@ static void go_faulty(struct worker *w, struct kvp_backend *inner)
 	kvp_backend_close(b);
 }
 
+/* --- share.h --- */
+
+/* Carry the gathers of two processes, here two parts of one. */
+static void go_shared(struct worker *w)
+{
+	struct kvp_share_options o = { .realize = { .nranks = 1 },
+				       .node = "here" };
+	struct kvp_share_blob blob[2], second;
+	struct kvp_share *s[2] = { NULL, NULL };
+	struct kvp_backend *b[2] = { NULL, NULL };
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		o.realize.first_rank = i;
+		WORKS(kvp_backend_host(&b[i], 1, w->plan.geometry.granularity,
+				       &w->err));
+		WORKS(kvp_share_begin(&s[i], &w->plan, w->verdict, b[i], &o,
+				      &blob[i], &w->err));
+	}
+	/* One blob is missing. */
+	memset(&blob[1], 0, sizeof(blob[1]));
+	GIVES(KVP_EPEER, kvp_share_exchange(s[0], blob, 2, &second, &w->err));
+	GIVES(KVP_EPEER, kvp_share_commit(s[0], &second, 1, &w->err));
+	HOLDS(kvp_share_state(s[0]) == KVP_UNWOUND);
+	HOLDS(!kvp_share_realization(s[0]) && !kvp_share_plane(s[0], 0, 0));
+	for (i = 0; i < 2; i++) {
+		WORKS(kvp_share_free(s[i], &w->err));
+		kvp_backend_close(b[i]);
+	}
+}
+
 /* --- alloc_cache.h, decode_workload.h --- */
 
 static void report(void *cookie, const struct kvp_alloc_cache_counters *now)
@@ -360,6 +391,7 @@ static void go_backends(struct worker *w)
 	WORKS(kvp_backend_host(&b, 4, w->g.granularity, &w->err));
 	go_realize(w, b);
 	go_faulty(w, b);
+	go_shared(w);
 	go_cache(w, b);
 	kvp_backend_close(b);
 	code = kvp_backend_cuda(&b, NULL, 0, &w->err);

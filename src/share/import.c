@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "realize/alias_check.h"
-#include "realize/share_state.h"
+#include "share/state.h"
 
 static struct rank *rank_of(struct kvp_realization *r, uint32_t rank)
 {

@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "base/u64.h"
-#include "realize/share_state.h"
+#include "share/state.h"
 
 /* Milliseconds between looking for a signal, and before a message that the
    kernel did not take is sent again. */

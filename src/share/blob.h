@@ -2,8 +2,8 @@
  * Blobs: what a process states about itself, as bytes that another process
  * can read without trusting them.
  */
-#ifndef KVPLAN_REALIZE_SHARE_BLOB_H
-#define KVPLAN_REALIZE_SHARE_BLOB_H
+#ifndef KVPLAN_SHARE_BLOB_H
+#define KVPLAN_SHARE_BLOB_H
 
 #include <kvplan/share.h>
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text_list.h"
 #include "model/plan_view.h"
-#include "realize/share_state.h"
+#include "share/state.h"
 
 void share_describe(const struct share_blob *b, char *text, size_t size)
 {

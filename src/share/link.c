@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "base/standard.h"
-#include "realize/share_state.h"
+#include "share/state.h"
 
 #define HEAD offsetof(struct message, offset)
 

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "model/fingerprint.h"
-#include "realize/share_state.h"
+#include "share/state.h"
 
 /* Read a file's first bytes; KVP_EIO unless all of them are there. */
 static int read_bytes(const char *path, void *bytes, size_t len,

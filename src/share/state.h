@@ -1,15 +1,15 @@
 /*
  * What the files of a shared realization share: share.c (the calls),
- * share_blob.c (blobs), share_compare.c (do the processes fit together),
- * share_link.c (sockets), share_exchange.c (the loop that passes chunks) and
- * share_import.c (what is received).
+ * blob.c (blobs), compare.c (do the processes fit together),
+ * link.c (sockets), exchange.c (the loop that passes chunks) and
+ * import.c (what is received).
  */
-#ifndef KVPLAN_REALIZE_SHARE_STATE_H
-#define KVPLAN_REALIZE_SHARE_STATE_H
+#ifndef KVPLAN_SHARE_STATE_H
+#define KVPLAN_SHARE_STATE_H
 
 #include "base/error.h"
 #include "realize/realization.h"
-#include "realize/share_blob.h"
+#include "share/blob.h"
 
 /* Connections of processes that have not shown a token. */
 #define SHARE_STRANGERS_MAX 32
@@ -88,7 +88,7 @@ struct kvp_share {
 };
 
 /*
- * share_compare.c: read the first blobs into s->blobs, find this process
+ * compare.c: read the first blobs into s->blobs, find this process
  * among them, and refuse what does not fit together.  KVP_EPEER if another
  * process failed, KVP_EREFUSED.
  */
@@ -101,7 +101,7 @@ void share_describe(const struct share_blob *b, char *text, size_t size);
 /* share.c: random bytes; KVP_EIO. */
 int share_random(void *bytes, size_t len, struct kvp_error *err);
 
-/* share_link.c: listen at a new socket, in a directory or at an abstract
+/* link.c: listen at a new socket, in a directory or at an abstract
    name; KVP_EIO. */
 int share_listen(struct kvp_share *s, const char *directory,
 		 struct kvp_error *err);
@@ -125,7 +125,7 @@ int share_receive(struct kvp_share *s, struct peer *p, struct message *m,
 int share_fail_peer(const struct peer *p, struct kvp_error *err,
 		    const char *format, ...) KVP_PRINTF(3, 4);
 
-/* share_exchange.c: pass chunks to importers, get what is imported here, and
+/* exchange.c: pass chunks to importers, get what is imported here, and
    check it. */
 int share_run(struct kvp_share *s, struct kvp_error *err);
 
@@ -137,7 +137,7 @@ uint64_t share_count_items(const struct kvp_share *s);
 bool share_is_imported(const struct kvp_share *s, uint32_t owner,
 		       uint64_t item, uint32_t first, uint32_t count);
 
-/* share_import.c: reserve the address ranges of all imported planes; import,
+/* import.c: reserve the address ranges of all imported planes; import,
    map and grant one item; read the patterns in a rank's planes; fill the
    access records. */
 int share_reserve(struct kvp_share *s, struct kvp_error *err);

@@ -2,7 +2,7 @@
  * Writing and reading blobs.  Integers are little-endian; the last eight bytes
  * are a hash of the others, so that a blob that was cut or mixed is noticed.
  */
-#include "realize/share_blob.h"
+#include "share/blob.h"
 
 #include <assert.h>
 #include <string.h>
