@@ -57,7 +57,7 @@ $(B)/fake/libcuda.so.1: $(call obj,$(FAKE_SRC)) tests/fake/libcuda.map
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -shared $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 \
 	  -Wl,--version-script,tests/fake/libcuda.map -o $@ $(filter %.o,$^)
-$(call obj,$(FAKE_SRC)): KVP_CPPFLAGS += $(CUDA_CPP)
+$(call obj,$(FAKE_SRC) tests/fault/shared_node.c): KVP_CPPFLAGS += $(CUDA_CPP)
 # Made anew whenever it would differ, that is with a new suite.
 $(B)/tests/unit/suites.def: FORCE
 	@mkdir -p $(@D)

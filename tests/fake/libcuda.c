@@ -12,7 +12,14 @@
  *
  * From the environment, read by cuInit while nothing is alive:
  *
+ *   FAKE_CUDA_NODE          file that all processes of a node name, made by
+ *                           the first of them.  They share the table and the
+ *                           GPUs' memory, and can export and import handles
+ *                           (libcuda_node.c).  Without it a process is alone,
+ *                           and both calls are not supported
  *   FAKE_CUDA_DEVICES       number of GPUs (1)
+ *   CUDA_VISIBLE_DEVICES    those of them that this process sees, by ordinal,
+ *                           in this order: 2,0 (all)
  *   FAKE_CUDA_MEMORY        bytes of each (139 GiB)
  *   FAKE_CUDA_KEEP          bytes of each that no allocation may leave fewer of
  *                           (2 MiB)
@@ -105,14 +112,17 @@ CUresult refuse(const char *format, ...)
 /* Every call begins here, locked; the answer is a fault that is due. */
 static CUresult begin(const char *call)
 {
+	CUresult rc = CUDA_SUCCESS;
 	struct fault *f;
 	size_t i;
 
 	pthread_mutex_lock(&cu.lock);
 	if (strcmp(call, "cuInit") == 0)
-		configure();
+		rc = configure();
 	else if (!cu.started)
-		return CUDA_ERROR_NOT_INITIALIZED;
+		rc = CUDA_ERROR_NOT_INITIALIZED;
+	if (rc)
+		return rc;
 	for (i = 0; i < cu.nfaults; i++) {
 		f = &cu.faults[i];
 		if (strcmp(f->call, call))
@@ -152,6 +162,8 @@ static const struct {
 	  "invalid resource handle" },
 	{ CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
 	  "an illegal memory access was encountered" },
+	{ CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM",
+	  "OS call failed or operation not supported on this OS" },
 	{ CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
 	  "operation not supported" },
 	{ CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
@@ -239,12 +251,16 @@ CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
 	static const char fixed[] = "kvplan-stand-in";
 	CUresult rc = begin("cuDeviceGetUuid");
+	uint64_t node = node_identity();
 
 	if (!rc && no_gpu(dev))
 		rc = CUDA_ERROR_INVALID_DEVICE;
 	if (!rc) {
 		memcpy(uuid->bytes, fixed, sizeof(uuid->bytes));
-		uuid->bytes[sizeof(uuid->bytes) - 1] = (char)dev;
+		if (node)
+			memcpy(uuid->bytes + 7, &node, sizeof(node));
+		uuid->bytes[sizeof(uuid->bytes) - 1] =
+			(char)cu.gpus[dev].card;
 	}
 	return end(rc);
 }
@@ -281,7 +297,8 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 	if (!rc && (no_gpu(dev) || no_gpu(peer)))
 		rc = CUDA_ERROR_INVALID_DEVICE;
 	if (!rc)
-		*can = dev != peer && !cu.gpus[dev].no_peer[peer];
+		*can = dev != peer && !cu.cards[cu.gpus[dev].card].
+				       no_peer[cu.gpus[peer].card];
 	return end(rc);
 }
 
@@ -350,7 +367,7 @@ CUresult CUDAAPI cuMemGetInfo_v2(size_t *available, size_t *total)
 	if (!rc)
 		rc = current(&device);
 	if (!rc) {
-		*available = cu.memory_bytes - cu.gpus[device].used_bytes;
+		*available = node_left(cu.gpus[device].card);
 		*total = cu.memory_bytes;
 	}
 	return end(rc);
@@ -401,6 +418,27 @@ CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle handle)
 	CUresult rc = begin("cuMemRelease");
 
 	return end(rc ? rc : release(handle));
+}
+
+CUresult CUDAAPI
+cuMemExportToShareableHandle(void *shareable,
+			     CUmemGenericAllocationHandle handle,
+			     CUmemAllocationHandleType type,
+			     unsigned long long flags)
+{
+	CUresult rc = begin("cuMemExportToShareableHandle");
+
+	return end(rc ? rc : export_handle(shareable, handle, type, flags));
+}
+
+CUresult CUDAAPI
+cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
+			       void *shareable, CUmemAllocationHandleType type)
+{
+	CUresult rc = begin("cuMemImportFromShareableHandle");
+
+	return end(rc ? rc : import_handle(handle, (int)(intptr_t)shareable,
+					   type));
 }
 
 CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,

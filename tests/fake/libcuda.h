@@ -1,6 +1,7 @@
 /*
  * What the files of the stand-in driver share.  Its state is one struct,
- * `cu`, and every exported call holds its lock from begin() to end().
+ * `cu`, and every exported call holds its lock from begin() to end().  What
+ * the processes of a node share is in libcuda_node.h.
  */
 #ifndef TESTS_FAKE_LIBCUDA_H
 #define TESTS_FAKE_LIBCUDA_H
@@ -11,21 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#define GRANULE (UINT64_C(2) << 20)
-#define MAX_GPUS 32
+#include "fake/libcuda_node.h"
+
 #define MAX_FAULTS 16
 #define MAX_ERRORS 16
 #define MAX_DEPTH 64
 /* Addresses are given out from here down, and hints heeded below LAST. */
 #define TOP UINT64_C(0x7f0000000000)
 #define LAST (UINT64_C(1) << 47)
-
-/* Bytes up to `end` hold the pattern: byte x holds its byte x % 4. */
-struct run {
-	uint32_t end;
-	uint32_t pattern;
-};
 
 /* What 2 MiB of memory hold; no runs: never written. */
 struct granule {
@@ -37,10 +33,12 @@ struct granule {
 struct memory {
 	uint64_t bytes;		/* 0: free slot */
 	struct granule *granules;	/* NULL until written */
-	uint32_t device;
+	uint32_t slot;		/* + 1 in the node's table, or 0 */
+	uint32_t card;
 	uint32_t generation;	/* tells old handles from new ones */
 	uint32_t mappings;
 	bool released;
+	bool imported;
 };
 
 struct mapping {
@@ -72,12 +70,17 @@ struct op {
 /* A vector of the kernel kvp_match: four words. */
 #define VECTOR 16
 
+/* A GPU that this process sees, by its ordinal. */
 struct gpu {
-	uint64_t used_bytes;
-	uint64_t allocations;	/* made by create, and alive */
-	bool others_took;
+	uint32_t card;
 	unsigned retained;
 	bool lost;		/* work on it hit an unmapped address */
+};
+
+/* A GPU of the node, by its number there. */
+struct card {
+	uint64_t allocations;	/* made here by create, and alive */
+	bool others_took;
 	bool no_peer[MAX_GPUS];
 };
 
@@ -122,7 +125,7 @@ struct fake {
 	pthread_mutex_t lock;
 	bool started;
 	bool reporting;
-	uint32_t devices;
+	uint32_t devices;	/* that this process sees */
 	uint64_t memory_bytes;
 	uint64_t keep_bytes;	/* of each GPU, never handed out */
 	uint64_t take_bytes;	/* others take of each GPU ... */
@@ -130,10 +133,11 @@ struct fake {
 	uint64_t entries;
 	uint64_t hints_from;	/* smaller reservations land anywhere */
 	uint64_t entries_used;	/* by others */
-	uint64_t entries_held;	/* by this process */
+	struct process *own;	/* what this process holds of the node */
 	struct fault faults[MAX_FAULTS];
 	size_t nfaults;
 	struct gpu gpus[MAX_GPUS];
+	struct card cards[MAX_GPUS];
 	struct stream *streams;
 	bool no_pools;		/* of any GPU */
 	struct pool *pools;
@@ -194,6 +198,11 @@ CUresult set_access(uint64_t address, uint64_t size,
 		    const CUmemAccessDesc *descs, size_t count);
 CUresult get_access(unsigned long long *flags,
 		    const CUmemLocation *where, uint64_t address);
+CUresult export_handle(int *fd, CUmemGenericAllocationHandle handle,
+		       CUmemAllocationHandleType type,
+		       unsigned long long flags);
+CUresult import_handle(CUmemGenericAllocationHandle *handle, int fd,
+		       CUmemAllocationHandleType type);
 struct mapping *mapping_at(uint64_t address);
 
 /* libcuda_stream.c */
@@ -223,8 +232,32 @@ CUresult block_free(CUdeviceptr ptr, CUstream stream);
 /* A stream was waited for: what was freed on it is free. */
 void blocks_settle(const struct stream *s);
 
+/*
+ * libcuda_node.c: what all processes of the node draw on.  Without
+ * FAKE_CUDA_NODE this process is alone.
+ */
+CUresult node_join(void);
+/* A number that no other node has, 0 without a node. */
+uint64_t node_identity(void);
+bool node_take_entries(uint64_t n);
+void node_give_entries(uint64_t n);
+uint64_t node_left(uint32_t card);
+/* Memory that is this process's alone; `keep` bytes have to stay free. */
+bool node_take(uint32_t card, uint64_t bytes, uint64_t keep);
+void node_give(uint32_t card, uint64_t bytes);
+/* Memory that can be exported; false: none is left. */
+bool node_create(uint32_t card, uint64_t bytes, uint32_t *slot);
+void node_drop(uint32_t slot);
+CUresult node_export(uint32_t slot, int *fd);
+/* The allocation behind a descriptor, now held here too, or NULL. */
+const struct allocation *node_import(int fd, uint32_t *slot);
+/* A granule of it, locked until it is closed. */
+struct granule *granule_open(uint32_t slot, uint64_t i);
+void granule_close(uint32_t slot, uint64_t i, bool changed);
+void node_report(FILE *out);
+
 /* libcuda_settings.c: read the environment, write the report. */
-void configure(void);
+CUresult configure(void);
 void report(void);
 
 #endif

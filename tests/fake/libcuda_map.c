@@ -11,8 +11,6 @@
 
 /* --- addresses --- */
 
-/* --- addresses --- */
-
 /* The first reservation that ends above an address. */
 static size_t reservation_above(uint64_t address)
 {
@@ -146,24 +144,45 @@ CUresult unreserve(uint64_t base, uint64_t size)
 /* --- physical memory --- */
 
 /* Before allocation number take_at is made, for good. */
-static void let_others_take(struct gpu *g)
+static void let_others_take(uint32_t card)
 {
-	uint64_t left = cu.memory_bytes - g->used_bytes;
+	struct card *c = &cu.cards[card];
+	uint64_t left;
 
-	if (g->others_took || g->allocations + 1 != cu.take_at)
+	if (c->others_took || c->allocations + 1 != cu.take_at)
 		return;
-	g->used_bytes += cu.take_bytes < left ? cu.take_bytes : left;
-	g->others_took = true;
+	left = node_left(card);
+	node_take(card, cu.take_bytes < left ? cu.take_bytes : left, 0);
+	c->others_took = true;
+}
+
+/* A handle for memory that is taken. */
+static CUmemGenericAllocationHandle new_memory(struct memory with)
+{
+	uint32_t i = cu.memory_free ? cu.memory_free - 1 : cu.nmemories;
+	struct memory *m;
+
+	if (!cu.memory_free) {
+		cu.memories = grown32(cu.memories, cu.nmemories,
+				      &cu.memories_room, sizeof(*m));
+		cu.memories[cu.nmemories++] = (struct memory){ .bytes = 0 };
+	}
+	m = &cu.memories[i];
+	if (cu.memory_free)
+		cu.memory_free = m->mappings;	/* the next free slot */
+	with.generation = m->generation + 1;
+	*m = with;
+	cu.cards[m->card].allocations += !m->imported;
+	cu.memories_alive++;
+	return (uint64_t)m->generation << 32 | (i + 1);
 }
 
 CUresult create(CUmemGenericAllocationHandle *handle, uint64_t size,
 		const CUmemAllocationProp *prop,
 		unsigned long long flags)
 {
-	struct memory *m;
-	struct gpu *g;
-	uint64_t left;
-	uint32_t i;
+	struct memory m = { .bytes = size };
+	bool fits;
 
 	if (!handle || !size || size % GRANULE || flags || !prop ||
 	    prop->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
@@ -173,26 +192,15 @@ CUresult create(CUmemGenericAllocationHandle *handle, uint64_t size,
 	if ((int)prop->requestedHandleTypes &
 	    ~(int)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	g = &cu.gpus[prop->location.id];
-	let_others_take(g);
-	left = cu.memory_bytes - g->used_bytes;
-	if (size > left || cu.keep_bytes > left - size)
+	m.card = cu.gpus[prop->location.id].card;
+	let_others_take(m.card);
+	if (prop->requestedHandleTypes && node_identity())
+		fits = node_create(m.card, size, &m.slot);
+	else
+		fits = node_take(m.card, size, cu.keep_bytes);
+	if (!fits)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	i = cu.memory_free ? cu.memory_free - 1 : cu.nmemories;
-	if (!cu.memory_free) {
-		cu.memories = grown32(cu.memories, cu.nmemories,
-				      &cu.memories_room, sizeof(*m));
-		cu.memories[cu.nmemories++] = (struct memory){ .bytes = 0 };
-	}
-	m = &cu.memories[i];
-	if (cu.memory_free)
-		cu.memory_free = m->mappings;	/* the next free slot */
-	*m = (struct memory){ .bytes = size, .generation = m->generation + 1,
-			      .device = (uint32_t)prop->location.id };
-	g->used_bytes += size;
-	g->allocations++;
-	cu.memories_alive++;
-	*handle = (uint64_t)m->generation << 32 | (i + 1);
+	*handle = new_memory(m);
 	return CUDA_SUCCESS;
 }
 
@@ -217,8 +225,11 @@ static void memory_drop(struct memory *m)
 	for (i = 0; m->granules && i < m->bytes / GRANULE; i++)
 		free(m->granules[i].runs);
 	free(m->granules);
-	cu.gpus[m->device].used_bytes -= m->bytes;
-	cu.gpus[m->device].allocations--;
+	if (m->slot)
+		node_drop(m->slot);
+	else
+		node_give(m->card, m->bytes);
+	cu.cards[m->card].allocations -= !m->imported;
 	cu.memories_alive--;
 	*m = (struct memory){ .generation = m->generation,
 			      .mappings = cu.memory_free };
@@ -234,6 +245,43 @@ CUresult release(CUmemGenericAllocationHandle handle)
 			      handle);
 	m->released = true;
 	memory_drop(m);
+	return CUDA_SUCCESS;
+}
+
+CUresult export_handle(int *fd, CUmemGenericAllocationHandle handle,
+		       CUmemAllocationHandleType type,
+		       unsigned long long flags)
+{
+	const struct memory *m = memory_of(handle);
+
+	if (!m)
+		return refuse("cuMemExportToShareableHandle: 0x%llx is no"
+			      " handle, or released", handle);
+	if (!node_identity())
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!fd || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+	    !m->slot || m->imported)
+		return CUDA_ERROR_INVALID_VALUE;
+	return node_export(m->slot, fd);
+}
+
+CUresult import_handle(CUmemGenericAllocationHandle *handle, int fd,
+		       CUmemAllocationHandleType type)
+{
+	struct memory m = { .imported = true };
+	const struct allocation *a;
+
+	if (!handle)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!node_identity() ||
+	    type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	a = node_import(fd, &m.slot);
+	if (!a)
+		return CUDA_ERROR_UNKNOWN;
+	m.bytes = a->bytes;
+	m.card = a->card;
+	*handle = new_memory(m);
 	return CUDA_SUCCESS;
 }
 
@@ -277,10 +325,8 @@ CUresult map(uint64_t address, uint64_t size, uint64_t offset,
 			      handle);
 	if (!size || (address | size | offset) % GRANULE || flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (offset || size < m->bytes)
+	if (offset || size != m->bytes)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if (size > m->bytes)
-		return CUDA_ERROR_INVALID_VALUE;
 	if (!r || size > r->base + r->bytes - address)
 		return refuse("cuMemMap: 0x%" PRIx64 " + 0x%" PRIx64
 			      " is not reserved", address, size);
@@ -327,6 +373,7 @@ CUresult unmap(uint64_t address, uint64_t size)
 	uint64_t end = address + size;
 	struct reservation *r;
 	struct mapping *m;
+	uint64_t entries = 0;
 	uint32_t device;
 
 	if (rc)
@@ -335,7 +382,7 @@ CUresult unmap(uint64_t address, uint64_t size)
 		r = reservation_at(address);
 		m = mapping_at(address);
 		for (device = 0; device < cu.devices; device++)
-			cu.entries_held -= m->flags[device] != 0;
+			entries += m->flags[device] != 0;
 		set_slots(r, address, m->bytes, 0);
 		address += m->bytes;
 		r->mappings--;
@@ -345,6 +392,7 @@ CUresult unmap(uint64_t address, uint64_t size)
 		*m = (struct mapping){ .memory = cu.mapping_free };
 		cu.mapping_free = (uint32_t)(m - cu.mappings) + 1;
 	}
+	node_give_entries(entries);
 	return CUDA_SUCCESS;
 }
 
@@ -379,14 +427,14 @@ static CUresult read_descs(const CUmemAccessDesc *descs, size_t count,
 static CUresult count_entries(const struct mapping *m, const uint8_t *want,
 			      int64_t *entries)
 {
-	uint32_t owner = cu.memories[m->memory].device;
+	const struct card *owner = &cu.cards[cu.memories[m->memory].card];
 	uint32_t i;
 
 	for (i = 0; i < cu.devices; i++) {
 		if (want[i] == UNTOLD)
 			continue;
 		/* Assumed: the driver's answer was not measured. */
-		if (want[i] && cu.gpus[i].no_peer[owner])
+		if (want[i] && owner->no_peer[cu.gpus[i].card])
 			return CUDA_ERROR_INVALID_DEVICE;
 		*entries += (want[i] != 0) - (m->flags[i] != 0);
 	}
@@ -412,10 +460,10 @@ CUresult set_access(uint64_t address, uint64_t size,
 	}
 	if (rc)
 		return rc;
-	if (entries > 0 && cu.entries_used + cu.entries_held +
-			   (uint64_t)entries > cu.entries)
+	if (entries > 0 && !node_take_entries((uint64_t)entries))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	cu.entries_held += (uint64_t)entries;
+	if (entries < 0)
+		node_give_entries((uint64_t)-entries);
 	for (at = address; at < end; at += m->bytes) {
 		m = mapping_at(at);
 		for (i = 0; i < cu.devices; i++)

@@ -106,7 +106,7 @@ CUresult pool_destroy(CUmemoryPool handle)
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
-	cu.gpus[p->device].used_bytes -= p->kept_bytes;
+	node_give(cu.gpus[p->device].card, p->kept_bytes);
 	free(p);
 	return CUDA_SUCCESS;
 }
@@ -117,7 +117,6 @@ CUresult block_alloc(CUdeviceptr *ptr, size_t size, CUmemoryPool handle,
 	struct pool *p = find_pool(handle);
 	struct stream *s = NULL;
 	CUresult rc = find_stream(stream, &s);
-	struct gpu *g;
 
 	if (rc)
 		return rc;
@@ -130,8 +129,7 @@ CUresult block_alloc(CUdeviceptr *ptr, size_t size, CUmemoryPool handle,
 			      s->device);
 	if (!ptr || !size)
 		return CUDA_ERROR_INVALID_VALUE;
-	g = &cu.gpus[p->device];
-	if (size > cu.memory_bytes - g->used_bytes)
+	if (!node_take(cu.gpus[p->device].card, size, 0))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!cu.blocks_end)
 		cu.blocks_end = LAST;
@@ -140,7 +138,6 @@ CUresult block_alloc(CUdeviceptr *ptr, size_t size, CUmemoryPool handle,
 	cu.blocks[cu.nblocks++] = (struct block){
 		.base = cu.blocks_end, .bytes = size, .pool = p,
 	};
-	g->used_bytes += size;
 	*ptr = cu.blocks_end;
 	cu.blocks_end += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	return CUDA_SUCCESS;
@@ -178,7 +175,7 @@ void blocks_settle(const struct stream *s)
 		else if (b->pool->threshold)
 			b->pool->kept_bytes += b->bytes;
 		else
-			cu.gpus[b->pool->device].used_bytes -= b->bytes;
+			node_give(cu.gpus[b->pool->device].card, b->bytes);
 	}
 	cu.nblocks = kept;
 }

@@ -33,8 +33,28 @@ static void read_peers(void)
 		    a >= MAX_GPUS || b >= MAX_GPUS || a == b ||
 		    (p[used] && p[used] != ','))
 			die("FAKE_CUDA_NO_PEER", text);
-		cu.gpus[a].no_peer[b] = cu.gpus[b].no_peer[a] = true;
+		cu.cards[a].no_peer[b] = cu.cards[b].no_peer[a] = true;
 		p += used + (p[used] == ',');
+	}
+}
+
+/* As the driver does, what is no ordinal of the node ends the list. */
+static void read_visible(uint32_t all)
+{
+	const char *text = getenv("CUDA_VISIBLE_DEVICES");
+	bool seen[MAX_GPUS] = { false };
+	unsigned card;
+	int used;
+
+	for (cu.devices = 0; !text && cu.devices < all; cu.devices++)
+		cu.gpus[cu.devices].card = cu.devices;
+	while (text && sscanf(text, "%u%n", &card, &used) == 1 && card < all) {
+		if (seen[card])
+			die("CUDA_VISIBLE_DEVICES names a GPU twice", text);
+		seen[card] = true;
+		cu.gpus[cu.devices++].card = card;
+		text += used;
+		text = *text == ',' ? text + 1 : NULL;
 	}
 }
 
@@ -109,12 +129,13 @@ static bool alive(void)
 	       cu.pools || cu.nblocks;
 }
 
-void configure(void)
+CUresult configure(void)
 {
 	if (alive())
-		return;
+		return CUDA_SUCCESS;
 	memset(cu.gpus, 0, sizeof(cu.gpus));
-	cu.devices = (uint32_t)number("FAKE_CUDA_DEVICES", 1, MAX_GPUS);
+	memset(cu.cards, 0, sizeof(cu.cards));
+	read_visible((uint32_t)number("FAKE_CUDA_DEVICES", 1, MAX_GPUS));
 	cu.memory_bytes = number("FAKE_CUDA_MEMORY", UINT64_C(139) << 30,
 				 INT64_MAX);
 	cu.keep_bytes = number("FAKE_CUDA_KEEP", GRANULE, INT64_MAX);
@@ -125,6 +146,7 @@ void configure(void)
 	cu.no_pools = number("FAKE_CUDA_NO_POOLS", 0, 1) != 0;
 	read_peers();
 	read_faults();
+	return node_join();
 }
 
 static size_t count_pools(void)
@@ -162,11 +184,12 @@ void report(void)
 		",\"mappings\":%" PRIu32 ",\"entries\":%" PRIu64
 		",\"contexts\":%u,\"streams\":%zu,\"host\":%zu,",
 		cu.nreservations, cu.memories_alive, cu.mappings_alive,
-		cu.entries_held, contexts_alive(), count_streams(), cu.nhosts);
+		cu.own->entries, contexts_alive(), count_streams(), cu.nhosts);
 	/* Without pools the line does not speak of them. */
 	if (cu.pools || cu.nblocks)
 		fprintf(out, "\"pools\":%zu,\"blocks\":%zu,",
 			count_pools(), cu.nblocks);
+	node_report(out);
 	fputs("\"errors\":[", out);
 	for (i = 0; i < shown; i++)
 		fprintf(out, "%s\"%s\"", i ? "," : "", cu.errors[i]);

@@ -120,6 +120,8 @@ static uint64_t run_part(const struct op *op, uint64_t done)
 	const struct mapping *mapping = mapping_at(address);
 	uint32_t from = (uint32_t)(address % GRANULE);
 	uint64_t n = GRANULE - from;
+	bool writes = !op->host && !op->wrong;
+	struct granule *g;
 	struct memory *m;
 	uint64_t i;
 
@@ -129,20 +131,21 @@ static uint64_t run_part(const struct op *op, uint64_t done)
 		n = op->bytes - done;
 	m = &cu.memories[mapping->memory];
 	i = (address - mapping->base) / GRANULE;
-	if (op->host) {
-		granule_read(m->granules ? &m->granules[i] : NULL, from,
-			     from + (uint32_t)n, op->host + done);
-		return n;
-	}
-	if (op->wrong) {
-		compare(op, done, m->granules ? &m->granules[i] : NULL, from,
-			(uint32_t)n);
-		return n;
-	}
-	if (!m->granules)
+	if (!m->slot && !m->granules && writes)
 		m->granules = zeroed(m->bytes / GRANULE,
 				     sizeof(*m->granules));
-	granule_write(&m->granules[i], from, from + (uint32_t)n, op->pattern);
+	if (m->slot)
+		g = granule_open(m->slot, i);
+	else
+		g = m->granules ? &m->granules[i] : NULL;
+	if (op->host)
+		granule_read(g, from, from + (uint32_t)n, op->host + done);
+	else if (op->wrong)
+		compare(op, done, g, from, (uint32_t)n);
+	else
+		granule_write(g, from, from + (uint32_t)n, op->pattern);
+	if (m->slot)
+		granule_close(m->slot, i, writes);
 	return n;
 }
 
