@@ -10,6 +10,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -669,6 +670,44 @@ done:
 	return code;
 }
 
+static int count_descriptors(void)
+{
+	int count = 0, fd;
+
+	for (fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* One backend exports, the other imports; closing them gives all back. */
+static int run_shares(struct kvp_error *err)
+{
+	const struct kvp_create what = { .bytes = 65536,
+					 .handle_type = KVP_HANDLE_POSIX_FD };
+	const int before = count_descriptors();
+	struct kvp_backend *from = NULL, *to = NULL;
+	struct kvp_shared shared = { .fd = -1 };
+	kvp_handle handle = 0, imported = 1000;
+	int code = kvp_backend_host(&from, 1, 65536, err);
+
+	if (!code)
+		code = kvp_backend_host(&to, 1, 65536, err);
+	if (!code)
+		code = from->mapping.create(from, &what, &handle, err);
+	if (!code)
+		code = from->mapping.export_handle(from, handle, &shared, err);
+	if (!code)
+		code = to->mapping.import_handle(to, 0, &shared, &imported,
+						 err);
+	demand(!code || imported == 1000, "a handle is written");
+	if (shared.fd >= 0)
+		close(shared.fd);
+	kvp_backend_close(from);
+	kvp_backend_close(to);
+	demand(count_descriptors() == before, "a descriptor stays open");
+	return code;
+}
+
 struct operation {
 	const char *name;
 	int (*run)(struct kvp_error *err);
@@ -759,6 +798,7 @@ static const struct operation operations[] = {
 	{ "file write", run_file_write, true },
 	{ "file read", run_file_read, false },
 	{ "pools", run_pools, false },
+	{ "export and import", run_shares, false },
 	{ "allocation cache", run_alloc_cache, false },
 	{ "decode workload", run_decode, false },
 };
