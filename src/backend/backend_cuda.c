@@ -160,7 +160,8 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 		       kvp_handle *handle, struct kvp_error *err)
 {
 	struct cuda *c = cuda_of(b);
-	CUmemGenericAllocationHandle created;
+	CUmemGenericAllocationHandle created = 0;
+	struct cuda_share *share = NULL;
 	CUmemAllocationProp prop;
 	struct gpu *g;
 	int code = cuda_check_device(c, what->device, err);
@@ -179,13 +180,21 @@ static int cuda_create(struct kvp_backend *b, const struct kvp_create *what,
 	prop = cuda_allocation(g);
 	prop.requestedHandleTypes = handle_type(what->handle_type);
 	prop.allocFlags.gpuDirectRDMACapable = what->rdma;
-	code = cuda_enter(c, what->device, err);
+	if (what->handle_type == KVP_HANDLE_POSIX_FD)
+		code = cuda_share_new(c, what->bytes, &share, err);
+	if (!code)
+		code = cuda_enter(c, what->device, err);
 	if (!code)
 		code = LAST(c, err, MemCreate,
 			    (&created, what->bytes, &prop, 0));
-	if (!code)
-		*handle = created;
-	return code;
+	if (code) {
+		free(share);
+		return code;
+	}
+	if (share)
+		cuda_share_add(c, share, created);
+	*handle = created;
+	return KVP_OK;
 }
 
 static int cuda_release(struct kvp_backend *b, kvp_handle handle,
@@ -194,7 +203,11 @@ static int cuda_release(struct kvp_backend *b, kvp_handle handle,
 	struct cuda *c = cuda_of(b);
 	int code = cuda_enter(c, 0, err);
 
-	return code ? code : LAST(c, err, MemRelease, (handle));
+	if (!code)
+		code = LAST(c, err, MemRelease, (handle));
+	if (!code)
+		cuda_share_drop(c, handle);
+	return code;
 }
 
 static int cuda_map(struct kvp_backend *b, uint64_t address, uint64_t bytes,
@@ -295,6 +308,8 @@ const struct kvp_backend cuda_backend = {
 	.mapping = {
 		.reserve = cuda_reserve, .unreserve = cuda_unreserve,
 		.create = cuda_create, .release = cuda_release,
+		.export_handle = cuda_export_handle,
+		.import_handle = cuda_import_handle,
 		.map = cuda_map, .unmap = cuda_unmap,
 		.grant = cuda_grant, .granted = cuda_granted,
 		.fill = cuda_fill, .match = cuda_match,

@@ -14,6 +14,7 @@
 #include <kvplan/backend.h>
 
 #include "backend/pools.h"
+#include "base/address_table.h"
 
 struct gpu {
 	CUdevice device;
@@ -32,6 +33,9 @@ struct gpu {
 struct cuda_block;
 struct cuda_part;
 
+/* backend_cuda_share.c: a handle that can be exported. */
+struct cuda_share;
+
 struct cuda {
 	struct kvp_backend base;
 	struct cuda_api api;
@@ -44,6 +48,7 @@ struct cuda {
 	struct cuda_part *parts;
 	size_t nblocks, nparts;
 	struct pools pools;	/* `system` is the CUmemoryPool */
+	struct address_table shares;	/* struct cuda_share by handle */
 };
 
 /* Make one driver call; an error names it as the driver's manual does. */
@@ -125,6 +130,23 @@ int cuda_reserve(struct kvp_backend *b, uint64_t bytes, uint64_t wanted,
 		 uint64_t *address, struct kvp_error *err);
 int cuda_unreserve(struct kvp_backend *b, uint64_t address, uint64_t bytes,
 		   struct kvp_error *err);
+
+/*
+ * backend_cuda_share.c.  A record of a handle that can be exported is made,
+ * then added or passed to free(); adding cannot fail.  Dropping one that is
+ * not there does nothing.
+ */
+int cuda_share_new(struct cuda *c, uint64_t bytes, struct cuda_share **share,
+		   struct kvp_error *err);
+void cuda_share_add(struct cuda *c, struct cuda_share *share,
+		    kvp_handle handle);
+void cuda_share_drop(struct cuda *c, kvp_handle handle);
+void cuda_shares_release(struct cuda *c);
+int cuda_export_handle(struct kvp_backend *b, kvp_handle handle,
+		       struct kvp_shared *shared, struct kvp_error *err);
+int cuda_import_handle(struct kvp_backend *b, uint32_t device,
+		       const struct kvp_shared *shared, kvp_handle *handle,
+		       struct kvp_error *err);
 
 /* backend_cuda_pool.c */
 int cuda_pool_create(struct kvp_backend *b, uint32_t device, kvp_pool *pool,

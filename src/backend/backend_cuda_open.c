@@ -39,6 +39,7 @@ void cuda_close(struct kvp_backend *b)
 		if (c->gpus[i].context)
 			(void)c->api.DevicePrimaryCtxRelease(c->gpus[i].device);
 	}
+	cuda_shares_release(c);
 	free(c->blocks);
 	free(c->parts);
 	free(c->descs);
