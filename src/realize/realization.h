@@ -72,6 +72,16 @@ struct kvp_realization {
 	size_t *plane_first;	/* into order, [nplanes + 1] */
 	struct kvp_device_info *devices;	/* [nranks] */
 	struct kvp_access_record *records;	/* [nranks * nplanes] */
+	/*
+	 * Of a joint realization of several processes; its parts have the
+	 * same id.  0: this process is alone.
+	 */
+	uint64_t share_id;
+	char node[64];		/* that this process runs on */
+	/* Planes of other processes' ranks that this process imports: who
+	   sets them frees them. */
+	struct kvp_access_record *imports;
+	size_t nimports;
 	struct kvp_file_out file;	/* where to publish, if asked */
 	bool published;
 };
