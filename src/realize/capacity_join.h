@@ -1,0 +1,54 @@
+/*
+ * The parts of a joint realization while they are joined.
+ */
+#ifndef KVPLAN_REALIZE_CAPACITY_JOIN_H
+#define KVPLAN_REALIZE_CAPACITY_JOIN_H
+
+#include <kvplan/capacity.h>
+
+#include "realize/capacity.h"
+
+/* No part has this rank yet. */
+#define NO_PART UINT32_MAX
+
+/* One reader of one plane. */
+struct join_reader {
+	uint32_t rank;		/* the owner */
+	uint32_t plane;
+	uint32_t reader;
+	uint64_t entries;	/* of all readers in its record, if it is the
+				   first one there; else 0 */
+	uint64_t free_before;
+	uint64_t free_after;
+};
+
+struct kept;
+
+/* Zeroed, with the parts set: nothing has been read. */
+struct join {
+	const struct kvp_capacity_part *parts;
+	size_t count;
+	uint32_t part;		/* that is being read */
+	uint32_t ranks_read;
+	/* The joined document.  ranks is [ranks_total], by rank. */
+	struct capacity c;
+	uint32_t *part_of;	/* [ranks_total], or NO_PART */
+	const char **nodes;	/* [count], of each part */
+	struct join_reader *readers;
+	size_t nreaders;
+	size_t room;
+	struct kept *kept;	/* texts and lists, until join_release() */
+};
+
+/* Allocate zeroed memory that join_release() frees; NULL if there is none. */
+void *join_keep(struct join *j, size_t count, size_t size);
+void join_release(struct join *j);
+
+/*
+ * capacity_part.c: read a part and add it.  All values that parts and ranks
+ * must have in common are compared with those of the first one.  Errors:
+ * KVP_ESYNTAX, KVP_EINPUT, KVP_ELIMIT, KVP_ENOMEM.
+ */
+int join_read_part(struct join *j, uint32_t part, struct kvp_error *err);
+
+#endif
