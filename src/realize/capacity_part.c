@@ -93,10 +93,10 @@ static int read_same_text(struct join *j, const struct json_at *at, bool known,
 }
 
 static int read_same_u64(struct join *j, const struct json_at *at, bool known,
-			 uint64_t *kept, struct kvp_error *err)
+			 uint64_t low, uint64_t *kept, struct kvp_error *err)
 {
 	uint64_t value = 0;
-	int code = json_u64(at, 0, KVP_NUMBER_MAX, &value, err);
+	int code = json_u64(at, low, KVP_NUMBER_MAX, &value, err);
 
 	if (!code && known && value != *kept)
 		return json_fail(at, err, KVP_EINPUT,
@@ -184,7 +184,7 @@ static int read_plane(struct join *j, const struct json_at *at, bool known,
 		code = read_same_text(j, &v[NAME], known, &plane->name, err);
 	if (!code)
 		code = json_u64(&v[ADDRESS], 1, KVP_NUMBER_MAX, address, err);
-	return code ? code : read_same_u64(j, &v[STRIDE], known,
+	return code ? code : read_same_u64(j, &v[STRIDE], known, 1,
 					   &plane->stride, err);
 }
 
@@ -245,13 +245,8 @@ static int read_arena(struct join *j, const struct json_at *at, bool known,
 	if (!code)
 		code = json_u64(&v[ADDRESS], 1, KVP_NUMBER_MAX, &k->arena,
 				err);
-	if (!code)
-		code = read_same_u64(j, &v[STRIDE], known, &j->c.arena_stride,
-				     err);
-	if (!code && !j->c.arena_stride)
-		code = json_fail(&v[STRIDE], err, KVP_EINPUT,
-				 "is 0, must be at least 1");
-	return code;
+	return code ? code : read_same_u64(j, &v[STRIDE], known, 1,
+					   &j->c.arena_stride, err);
 }
 
 /* Read the keys that every rank has with the same number. */
@@ -269,7 +264,8 @@ static int read_same_numbers(struct join *j, const struct json_at *v,
 
 	for (i = 0; i < R_KEYS && !code; i++)
 		if (numbers[i])
-			code = read_same_u64(j, &v[i], known, numbers[i], err);
+			code = read_same_u64(j, &v[i], known, 0, numbers[i],
+					     err);
 	return code;
 }
 
@@ -564,9 +560,9 @@ static int read_common(struct join *j, const struct json_at *v,
 	if (!code)
 		code = check_digits(&v[SHARE], j->c.share, err);
 	if (!code)
-		code = read_same_u64(j, &v[KV_TOKENS], known, &j->c.kv_tokens,
-				     err);
-	return code ? code : read_same_u64(j, &v[STATIC_ENTRIES], known,
+		code = read_same_u64(j, &v[KV_TOKENS], known, 0,
+				     &j->c.kv_tokens, err);
+	return code ? code : read_same_u64(j, &v[STATIC_ENTRIES], known, 0,
 					   &j->c.static_entries, err);
 }
 
@@ -579,7 +575,8 @@ static int read_total(struct join *j, const struct json_at *at,
 	int code = json_u64(at, 1, KVP_RANKS_MAX, &total, err);
 
 	if (!code)
-		code = read_same_u64(j, at, j->part > 0, &c->ranks_total, err);
+		code = read_same_u64(j, at, j->part > 0, 1, &c->ranks_total,
+				     err);
 	if (code || j->part)
 		return code;
 	c->nranks = (size_t)total;
