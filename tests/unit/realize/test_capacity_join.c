@@ -389,6 +389,8 @@ START_TEST(what_all_share_is_the_same)
 		  "B: /ranks/0/planes/2/name: is \"b.2\", in A it is \"b.1\"" },
 		{ "'stride':10240", "'stride':10241",
 		  "B: /ranks/0/arena/stride: is 10241, in A it is 10240" },
+		{ ",'arena':{", "},{'rank':2,'x':{",
+		  "B: /ranks/0/arena: is missing, in A it is there" },
 		{ "'planes':[", "'planes':[{'name':'a','address':1,"
 		  "'stride':1},", "B: /ranks/0/planes: has 4 elements, in A "
 		  "it has 3" },
@@ -523,11 +525,24 @@ START_TEST(entries_add_up)
 }
 END_TEST
 
+/* Every part gets the n-th `from` as `to`. */
+static void alter_all(struct bed *b, const char *from, int n, const char *to)
+{
+	size_t i;
+
+	for (i = 0; i < b->nparts; i++) {
+		char *text = altered(b, i, from, n, to);
+
+		free(b->parts[i]);
+		b->parts[i] = text;
+	}
+}
+
 START_TEST(a_rank_takes_its_planes_and_its_arena)
 {
 	char is[64], other[64], message[256];
 	struct bed b;
-	unsigned chunks, entries, i;
+	unsigned chunks, entries;
 
 	bed_new(&b, ALL_READ);
 	make_parts(&b, false);
@@ -544,12 +559,7 @@ START_TEST(a_rank_takes_its_planes_and_its_arena)
 	check_altered(&b, 1, is, 1, other, KVP_EINPUT, message);
 	snprintf(other, sizeof(other), "'chunks':%u,'entries':%u", chunks + 1,
 		 entries);
-	for (i = 0; i < RANKS; i++) {
-		char *text = altered(&b, i, is, 1, other);
-
-		free(b.parts[i]);
-		b.parts[i] = text;
-	}
+	alter_all(&b, is, 1, other);
 	snprintf(message, sizeof(message), "A: /access: each reader of rank 0 "
 		 "takes %u entries, must be one for each of %u chunks", chunks,
 		 chunks + 1);
@@ -581,13 +591,14 @@ START_TEST(sums_that_are_too_large_are_refused)
 	check_altered(&b, 1, is, 1, "'entries':9007199254740991", KVP_ELIMIT,
 		      "A: /access: rank 1 and its importers take more than "
 		      "9007199254740991 entries");
-	for (i = 0; i < RANKS; i++) {
-		char *text = altered(&b, i, "'static_entries':100", 1,
-				     "'static_entries':9007199254740991");
-
-		free(b.parts[i]);
-		b.parts[i] = text;
-	}
+	snprintf(is, sizeof(is), "'bytes':%llu",
+		 strtoull(strstr(b.parts[0], "\"bytes\":") + 8, NULL, 10));
+	alter_all(&b, is, 1, "'bytes':2251799813685248");
+	check_refused(&b, KVP_ELIMIT, "A: /ranks/0/bytes: 4 ranks of "
+		      "2251799813685248 bytes exceed 9007199254740991");
+	alter_all(&b, "'bytes':2251799813685248", 1, is);
+	alter_all(&b, "'static_entries':100", 1,
+		  "'static_entries':9007199254740991");
 	entries = 0;
 	for (i = 0; i < RANKS; i++)
 		entries += strtoull(strstr(b.parts[i], "\"entries\":") + 10,
