@@ -6,6 +6,7 @@
 
 #include <kvplan/capacity.h>
 
+#include "base/json.h"
 #include "realize/capacity.h"
 
 /* No part has this rank yet. */
@@ -46,9 +47,27 @@ void join_release(struct join *j);
 
 /*
  * capacity_part.c: read a part and add it.  All values that parts and ranks
- * must have in common are compared with those of the first one.  Errors:
- * KVP_ESYNTAX, KVP_EINPUT, KVP_ELIMIT, KVP_ENOMEM.
+ * must have in common are compared with those of the first one.  Errors, also
+ * of the functions below: KVP_ESYNTAX, KVP_EINPUT, KVP_ELIMIT, KVP_ENOMEM.
  */
 int join_read_part(struct join *j, uint32_t part, struct kvp_error *err);
+
+/* Keep a text until join_release(), and free the one given. */
+int join_keep_text(struct join *j, char *text, const char **kept,
+		   struct kvp_error *err);
+/* Read a text of 1 to KVP_NAME_MAX printable characters. */
+int join_text(struct join *j, const struct json_at *at, const char **kept,
+	      struct kvp_error *err);
+/* Read a value into *kept; if it is known, both must be the same. */
+int join_same_text(struct join *j, const struct json_at *at, bool known,
+		   const char **kept, struct kvp_error *err);
+int join_same_u64(struct join *j, const struct json_at *at, bool known,
+		  uint64_t low, uint64_t *kept, struct kvp_error *err);
+
+/* capacity_ranks.c, capacity_access.c: read the lists of a part. */
+int join_read_ranks(struct join *j, const struct json_at *at,
+		    struct kvp_error *err);
+int join_read_access(struct join *j, const struct json_at *at,
+		     struct kvp_error *err);
 
 #endif

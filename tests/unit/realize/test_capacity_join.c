@@ -611,6 +611,25 @@ START_TEST(sums_that_are_too_large_are_refused)
 }
 END_TEST
 
+/* What joins can be read as addresses, which have such names only. */
+START_TEST(a_plane_has_a_short_name)
+{
+	char name[128], longer[128];
+	struct bed b;
+
+	bed_new(&b, ALL_READ);
+	make_parts(&b, false);
+	snprintf(name, sizeof(name), "'name':'%064d'", 0);
+	snprintf(longer, sizeof(longer), "'name':'%065d'", 0);
+	alter_all(&b, "'name':'b.0'", 1, name);
+	free(joined(&b, false));
+	check_altered(&b, 0, name, 1, longer, KVP_EINPUT, "A: "
+		      "/ranks/0/planes/1/name: has 65 bytes, must have at "
+		      "most 64");
+	bed_release(&b);
+}
+END_TEST
+
 START_TEST(what_is_no_part_does_not_join)
 {
 	static const char *const cases[][2] = {
@@ -799,6 +818,7 @@ Suite *capacity_join_suite(void)
 	tcase_add_test(tests, entries_add_up);
 	tcase_add_test(tests, a_rank_takes_its_planes_and_its_arena);
 	tcase_add_test(tests, sums_that_are_too_large_are_refused);
+	tcase_add_test(tests, a_plane_has_a_short_name);
 	tcase_add_test(tests, what_is_no_part_does_not_join);
 	tcase_add_test(tests, a_part_that_is_cut_anywhere_does_not_join);
 	tcase_add_test(tests, no_value_may_be_null_but_a_cap);
