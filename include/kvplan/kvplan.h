@@ -15,6 +15,7 @@
  *   headroom.h     computes the cap of an allocation cache
  *   alloc_cache.h  an allocation cache that keeps to that cap
  *   addresses.h    the addresses of an earlier realization
+ *   capacity.h     joins the capacities of several processes
  *   owners.h       which pages and rows are in use at run time
  *
  * Thread safety: the library has no state of its own.  It does not change
@@ -35,6 +36,7 @@
 #include <kvplan/addresses.h>
 #include <kvplan/alloc_cache.h>
 #include <kvplan/backend.h>
+#include <kvplan/capacity.h>
 #include <kvplan/error.h>
 #include <kvplan/geometry.h>
 #include <kvplan/headroom.h>

@@ -38,6 +38,7 @@ struct command {
 extern const struct command cmd_headroom;
 extern const struct command cmd_headroom_simulate;
 extern const struct command cmd_import;
+extern const struct command cmd_join;
 extern const struct command cmd_plan;
 extern const struct command cmd_probe;
 extern const struct command cmd_realize;

@@ -12,7 +12,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_import, &cmd_size, &cmd_plan, &cmd_verify, &cmd_realize,
-	&cmd_probe, &cmd_headroom
+	&cmd_join, &cmd_probe, &cmd_headroom
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -16,13 +16,15 @@ struct kvp_addresses {
 };
 
 /* Keys without an index are allowed, and their values are not read. */
-enum { FORMAT, RANKS, KEYS = 12 };
+enum { FORMAT, RANKS, KEYS = 18 };
 static const struct json_field keys[KEYS] = {
 	[FORMAT] = { "format", true }, [RANKS] = { "ranks", true },
 	{ "name", false }, { "merge", false }, { "backend", false },
 	{ "driver", false }, { "version", false }, { "ranks_total", false },
 	{ "complete", false }, { "checked", false }, { "capacity", false },
-	{ "access", false },
+	{ "access", false }, { "plan", false }, { "share", false },
+	{ "node", false }, { "kv_tokens", false }, { "entries", false },
+	{ "static_entries", false },
 };
 
 enum { R_RANK, R_PLANES, R_ARENA, R_KEYS = 13 };

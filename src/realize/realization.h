@@ -93,14 +93,17 @@ struct kvp_realization {
 	size_t *plane_first;	/* into order, [nplanes + 1] */
 	struct kvp_device_info *devices;	/* [nranks] */
 	struct kvp_access_record *records;	/* [nranks * nplanes] */
-	/* Only if other processes hold ranks of this realization. */
+	/*
+	 * Only if other processes hold ranks of the same realization.  Its
+	 * parts have the same id; 0: not known yet, or this process is alone.
+	 */
 	bool shared;
+	uint64_t share_id;
+	char node[64];		/* that this process runs on */
 	struct import *imports;	/* by owner */
 	uint32_t nimports;
 	struct kvp_access_record *import_records; /* of planes they import */
 	size_t nimport_records;
-	uint64_t share_id;	/* the same in all processes; 0: none */
-	char node[64];
 	struct kvp_file_out file;	/* where to publish, if asked */
 	bool published;
 };

@@ -136,6 +136,7 @@ static const char large[] =
 	"{\"name\":\"b\",\"count\":2,\"bytes_per_page\":3000}]}";
 
 #define MODES 3
+#define PARTS 4
 
 /* What operations start from and should give; made before any sweep. */
 static struct {
@@ -147,6 +148,8 @@ static struct {
 	struct kvp_verdict *verdict;
 	struct kvp_realization *realized;
 	char *planned[3][MODES];	/* plans of the three geometries */
+	struct kvp_capacity_part parts[PARTS];
+	char *part_texts[PARTS], *joined_text;
 	char dir[64], link[96], target[96];
 } world;
 
@@ -418,6 +421,17 @@ static int run_capacity_write(struct kvp_error *err)
 					 err);
 
 	check_text(code, text, len, world.capacity_text);
+	return code;
+}
+
+static int run_capacity_join(struct kvp_error *err)
+{
+	char *text = (char *)&world;
+	size_t len = 7;
+	int code = kvp_capacity_join(world.parts, PARTS, true, &text, &len,
+				     err);
+
+	check_text(code, text, len, world.joined_text);
 	return code;
 }
 
@@ -790,6 +804,7 @@ static const struct operation operations[] = {
 	{ "JSON tree", run_json_tree, false },
 	{ "limits write", run_limits_write, false },
 	{ "capacity write", run_capacity_write, false },
+	{ "capacity join", run_capacity_join, false },
 	{ "plan read", run_plan_read, false },
 	{ "plan read, recorded", run_plan_read_recorded, false },
 	{ "document kind", run_document_kind, false },
@@ -908,6 +923,24 @@ static void prepare_capacity(void)
 	     err.text);
 }
 
+static void prepare_parts(void)
+{
+	static char names[PARTS][32];
+	struct kvp_error err = { 0 };
+	size_t len;
+	int i;
+
+	for (i = 0; i < PARTS; i++) {
+		snprintf(names[i], sizeof(names[i]), "tests/parts/%d.json", i);
+		must(!kvp_file_read(names[i], &world.part_texts[i], &len,
+				    &err), err.text);
+		world.parts[i] = (struct kvp_capacity_part){
+			names[i], world.part_texts[i], len };
+	}
+	must(!kvp_capacity_join(world.parts, PARTS, true, &world.joined_text,
+				&len, &err), err.text);
+}
+
 static void prepare_files(void)
 {
 	char path[128];
@@ -942,6 +975,9 @@ static void release_world(void)
 	free(world.recorded_text);
 	free(world.limits_text);
 	free(world.capacity_text);
+	for (i = 0; i < PARTS; i++)
+		free(world.part_texts[i]);
+	free(world.joined_text);
 	kvp_realization_free(world.realized, NULL);
 	kvp_backend_close(world.host);
 	kvp_verdict_free(world.verdict);
@@ -966,6 +1002,7 @@ int main(void)
 	prepare_plans();
 	prepare_limits();
 	prepare_capacity();
+	prepare_parts();
 	prepare_files();
 	for (i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
 		sweep(&operations[i], false);

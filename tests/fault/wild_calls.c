@@ -204,6 +204,21 @@ static void ask(const struct kvp_realization *r, uint64_t v)
 	free(text);
 }
 
+static void call_join(uint64_t v)
+{
+	const struct kvp_capacity_part part = { "", "", 0 };
+	char *text = NULL;
+	size_t len = 1;
+
+	GIVES(KVP_EINPUT, kvp_capacity_join(NULL, 0, true, &text, &len, NULL));
+	HOLDS(!text && !len);
+	GIVES(KVP_ELIMIT, kvp_capacity_join(&part, (size_t)v | 1U << 31, true,
+					    &text, &len, NULL));
+	GIVES(KVP_ESYNTAX, kvp_capacity_join(&part, 1, true, &text, &len,
+					     NULL));
+	HOLDS(!text && !len);
+}
+
 static void call_ranks(uint64_t v)
 {
 	struct kvp_realize_options options = { .nranks = (uint32_t)v };
@@ -235,6 +250,7 @@ static void call_ranks(uint64_t v)
 	GIVES(KVP_OK, kvp_realization_free(r, NULL));
 	GIVES(KVP_ESYNTAX, kvp_addresses_read(&addresses, "", "", 0, NULL));
 	kvp_addresses_free(addresses);
+	call_join(v);
 }
 
 /* Blobs and options of any bytes. */

@@ -6,12 +6,14 @@ B=$(cd "${B:-build}" && pwd)
 . tests/shell.sh
 layout=$PWD/layouts/example.json
 config=$PWD/tests/import/configs/qwen3-next-80b-a3b.json
+part=$PWD/tests/parts/all.json
 limits=$tmp/limits.in
 
 # Options that name a file.  A new one goes here and, where it can clash, into
 # the pairs below.
 cat >"$tmp/known" <<END
 import --output
+join --output
 plan --limits
 plan --output
 probe --output
@@ -109,6 +111,8 @@ over "$layout" "is the geometry" plan --output= @
 over "$limits" "is the file of --limits" plan "-o " --limits=@ "$layout"
 over "$layout" "is the geometry" size "-o " --free=1GiB @
 over "$config" "is the config" import "-o " --tp=4 @
+over "$part" "is a part" join "-o " @
+over "$part" "is a part" join --output= "$part" @
 for option in --trace= --publish=; do
 	over "$tmp/plan.in" "is the plan" realize $option @
 	over "$limits" "is the file of --limits" realize $option \

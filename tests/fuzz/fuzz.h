@@ -1,7 +1,7 @@
 /*
  * Fuzz targets and what replays them.  Each fuzz_*.c is a libFuzzer target:
  * compile it and the sources of base, model, plan, check and import (all but
- * kvcheck_main.c) with
+ * kvcheck_main.c), for fuzz_capacity.c of backend and realize as well, with
  *
  *     clang -fsanitize=fuzzer,address,undefined -D_XOPEN_SOURCE=700
  *         -DKVP_VERSION='"0"' -Iinclude -Isrc -Itests ...

@@ -233,6 +233,7 @@ int main(int argc, char **argv)
 		replay_folder("tests/random/regr");
 		replay_folder("tests/import/configs");
 		replay_folder("tests/import/facts");
+		replay_folder("tests/parts");
 	}
 	if (!run.files) {
 		puts("FAIL no file to replay");

@@ -212,10 +212,11 @@ same 'keys of the JSON reports'
 
 . tests/man/limits.sh
 
-# What a realization prints: its report and its trace.
+# What a realization prints: its report and its trace; and a part of one.
 kvplan plan -q -o "$work/plan" layouts/example.json
 kvplan realize --json --trace="$work/trace" "$work/plan" |
-	jq -r '[paths | .[-1] | strings] | unique[]' | sort >"$work/program"
+	jq -r '[inputs | paths | .[-1] | strings] | unique[]' -n - \
+		tests/parts/0.json | sort >"$work/program"
 entries man/kvplan-capacity.5 Cm KEYS >"$work/manual"
 same 'keys of a capacity file'
 jq -r 'keys[]' "$work/trace" | sort -u >"$work/program"

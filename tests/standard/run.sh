@@ -37,6 +37,8 @@ kvplan verify --list-rules
 kvplan realize $plan
 kvplan realize --check --json $plan
 kvplan realize --publish=$tmp/capacity $plan
+kvplan join tests/parts/all.json
+kvplan join --access -o - tests/parts/all.json
 kvplan headroom --free=262MiB
 kvplan headroom --free=262MiB --json
 kvplan headroom simulate --free=262MiB --steps=10
@@ -173,6 +175,7 @@ kvplan verify --geometry=- $plan
 kvplan plan --limits=- layouts/example.json
 kvplan realize -
 kvplan realize --addresses=- $plan
+kvplan join -
 kvcheck -
 END
 close

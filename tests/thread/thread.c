@@ -28,14 +28,16 @@
 /* Publishing needs many rounds to meet another thread in the middle of it. */
 #define ROUNDS 100
 #define UMASK 027
+#define PART "tests/parts/all.json"
 #define CONFIG "tests/import/configs/qwen3-next-80b-a3b.json"
 
 extern char **environ;
 
 static struct {
 	char dir[64];
-	char *geometry, *config;	/* texts that all threads read */
-	size_t geometry_len, config_len;
+	/* Texts that all threads read. */
+	char *geometry, *config, *part;
+	size_t geometry_len, config_len, part_len;
 	char *plan[KVP_MERGE_SPAN + 1];	/* what one thread alone makes */
 	bool cuda;
 	pthread_barrier_t start;
@@ -407,7 +409,7 @@ static void go_backends(struct worker *w)
 	kvp_backend_close(b);
 }
 
-/* --- owners.h, headroom.h, size.h, import.h --- */
+/* --- owners.h, headroom.h, size.h, import.h, capacity.h --- */
 
 static void go_owners(struct worker *w)
 {
@@ -481,6 +483,17 @@ static void go_import(struct worker *w)
 	free(derivation);
 }
 
+static void go_join(struct worker *w)
+{
+	const struct kvp_capacity_part part = { "p", all.part, all.part_len };
+	char *text = NULL;
+	size_t len = 0;
+
+	WORKS(kvp_capacity_join(&part, 1, true, &text, &len, &w->err));
+	HOLDS(len && strstr(text, "\"complete\":true"));
+	free(text);
+}
+
 /* --- publishing, by all at the same moment --- */
 
 static mode_t mode_of(const char *path)
@@ -534,6 +547,7 @@ static void *go(void *cookie)
 	go_headroom(w);
 	go_size(w);
 	go_import(w);
+	go_join(w);
 	go_publish(w);
 	kvp_limits_release(&w->limits);
 	kvp_verdict_free(w->verdict);
@@ -587,6 +601,7 @@ static void prepare(void)
 	must(mkdtemp(all.dir), all.dir);
 	all.geometry = read_text("layouts/example.json", &all.geometry_len);
 	all.config = read_text(CONFIG, &all.config_len);
+	all.part = read_text(PART, &all.part_len);
 	must(!kvp_geometry_read(&g, "g", all.geometry, all.geometry_len,
 				NULL), "geometry");
 	for (merge = KVP_MERGE_NONE; merge <= KVP_MERGE_SPAN; merge++) {
@@ -628,6 +643,7 @@ int main(int argc, char **argv)
 		free(all.plan[i]);
 	free(all.geometry);
 	free(all.config);
+	free(all.part);
 	pthread_barrier_destroy(&all.start);
 	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
 	return failed != 0;
