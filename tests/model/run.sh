@@ -1,10 +1,10 @@
 #!/bin/sh
-# The model of the exchanges, searched to the end by SPIN: every claim under
-# every transport it is made for, then without each guard, where the claim that
-# needs the guard has to be refuted.  Run from the top directory.
+# The models of what processes tell each other, searched to the end by SPIN:
+# every claim under every transport it is made for, then without each guard,
+# where the claim that needs the guard has to be refuted.  Run from the top
+# directory.
 . tests/shell.sh
 
-model=tests/model/exchange.pml
 skip()
 {
 	echo "SKIP model: $*"
@@ -15,14 +15,21 @@ command -v spin >"$tmp/out" || skip 'no spin here; "make deps-test" installs it'
 [ -z "${SAN:-}" ] || skip 'nothing in it that a sanitizer sees'
 
 top=$(pwd)
-if (cd "$tmp" && spin -a "$top/$model" &&
-	${CC:-gcc} -O1 -w -DNOFAIR -o pan pan.c) >"$tmp/out" 2>&1
-then
-	pass
-else
-	fail "$model: does not compile: $(cat "$tmp/out")"
-	close
-fi
+# open_model NAME: what is searched from here on
+open_model()
+{
+	model=tests/model/$1.pml
+	if (cd "$tmp" && spin -a "$top/$model" &&
+		${CC:-gcc} -O1 -w -DNOFAIR -o pan pan.c) >"$tmp/out" 2>&1
+	then
+		pass
+	else
+		fail "$model: does not compile: $(cat "$tmp/out")"
+		close
+	fi
+	: >"$tmp/promise"
+	: >"$tmp/tried"
+}
 
 # search CLAIM TRANSPORT GUARD: what the search without the guard found, holds
 # or refuted, in $found.  "nothing" is no guard.  A transport that ends in "+"
@@ -35,7 +42,7 @@ search()
 	[ "$3" = nothing ] || number=$(sed -n "s/^#define $3 //p" "$model")
 	(cd "$tmp" && TRANSPORT=$transport PATIENT=$patient \
 		WITHOUT=${number:?no guard $3} \
-		./pan -a -m10000 -w22 -N "$1") >"$tmp/out" 2>&1
+		./pan -a -m10000 -w20 -N "$1") >"$tmp/out" 2>&1
 	if ! grep -q "never claim.*($1)" "$tmp/out"; then
 		found='another claim searched'
 	elif grep -qi 'max search depth\|not completed\|out of memory' \
@@ -65,12 +72,28 @@ expect()
 	fi
 }
 
-# The promise.  $tmp/promise has what it is made of.
+# holds CLAIM TRANSPORT: a part of the promise
 holds()
 {
 	expect holds "$1" "$2" nothing
 	echo "$1 $2" >>"$tmp/promise"
 }
+
+# A line of input for each guard: the claim that needs it, and where.
+guards()
+{
+	while read -r guard claim transport; do
+		grep -qx "$claim $transport" "$tmp/promise" ||
+			fail "$guard: nobody promised $claim, $transport"
+		expect refuted "$claim" "$transport" "$guard"
+		echo "$guard" >>"$tmp/tried"
+	done
+	sed -n 's/^#define \([a-z_0-9]*\) [0-9]*$/\1/p' "$model" |
+		sort >"$tmp/guards"
+	same "$model: guards" "$(cat "$tmp/guards")" "$(sort -u "$tmp/tried")"
+}
+
+open_model exchange
 for claim in standing together file_true granted_first matched no_stranger \
 	keeps clean
 do
@@ -82,13 +105,7 @@ holds agree UNIFORM
 holds ends UNIFORM+
 holds ends PARTIAL+
 
-# A line for each guard: the claim that needs it, and where.
-while read -r guard claim transport; do
-	grep -qx "$claim $transport" "$tmp/promise" ||
-		fail "$guard: nobody promised $claim, $transport"
-	expect refuted "$claim" "$transport" "$guard"
-	echo "$guard" >>"$tmp/tried"
-done <<'LIST'
+guards <<'LIST'
 blob_1_after_work granted_first UNIFORM
 blob_2_after_work standing UNIFORM
 enters_every_gather ends UNIFORM+
@@ -120,14 +137,19 @@ doubt_does_not_publish keeps UNIFORM
 part_of_published file_true PARTIAL
 file_of_all_parts file_true UNIFORM
 LIST
-sed -n 's/^#define \([a-z_0-9]*\) [0-9]*$/\1/p' "$model" | sort >"$tmp/guards"
-same 'guards with a line above' "$(cat "$tmp/guards")" \
-	"$(sort -u "$tmp/tried")"
-
 # What does happen; what is impossible, and where IN_DOUBT is needed.
 expect refuted no_file UNIFORM nothing
 expect refuted no_file PARTIAL nothing
 expect refuted agree PARTIAL nothing
 expect refuted same_state UNIFORM nothing
 expect holds together UNIFORM in_doubt
+
+open_model descriptors
+holds never_refused -
+holds ends -
+guards <<'LIST'
+one_batch never_refused -
+batch_limit never_refused -
+receives_while_waiting ends -
+LIST
 close
