@@ -67,7 +67,7 @@ deps:                           ## install the Debian packages that "make demo" 
 	$(Q)$(if $(CUDA_INC),,sh src/backend/cuda-headers.sh .cuda/include)
 deps-test: deps                 ## and those that "make test" needs
 	$(call apt_install,clang libclang-rt-dev pkg-config check mandoc jq \
-	  universal-ctags git python3)
+	  universal-ctags git python3 spin)
 
 $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 	$(call say,LD)$(LINK)

@@ -19,7 +19,7 @@ SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
 # Names of tests: unit/ROOM/SUITE, as the program's path, as the script's
 # folder.  Those that take long come first, so that none is waited for alone.
-LONG     := cli realize import
+LONG     := cli realize import model
 SUITE_TESTS   := $(patsubst tests/unit/%.c,unit/%,$(subst /test_,/,$(call in,tests/unit/*)))
 PROGRAM_TESTS := $(patsubst $(B)/tests/%,%,$(PROGRAMS) $(FUZZERS))
 SCRIPT_TESTS  := $(patsubst tests/%/run.sh,%,$(SCRIPTS))
