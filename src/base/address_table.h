@@ -38,7 +38,8 @@ void address_table_remove(struct address_table *t, struct address_node *node);
 struct address_node *address_table_find(const struct address_table *t,
 					uint64_t address);
 
-/* Whether every node is in its bucket and `count` is right.  O(n). */
+/* Whether every node is in its bucket, has its own address, and `count` is
+   right.  O(n). */
 bool address_table_is_sound(const struct address_table *t);
 
 /* Free the table, which must be empty. */

@@ -24,6 +24,10 @@ struct machine {
 	const char *name;
 	struct kvp_backend *backend;
 	uint64_t scale;
+	/* Verdicts do not depend on the machine: all combinations are judged
+	   for one of them; for the others every so many, and those of one
+	   rule and of all rules but one. */
+	unsigned step;
 };
 
 struct trial {
@@ -156,6 +160,14 @@ static bool read_plan(struct kvp_plan *plan, const char *rule)
 	return !code;
 }
 
+static bool is_judged(const struct machine *m, unsigned lowered)
+{
+	unsigned raised = ~lowered & ((1u << KVP_RULES) - 1);
+
+	return lowered % m->step == 0 || !(lowered & (lowered - 1)) ||
+	       !(raised & (raised - 1));
+}
+
 static void try_rule(const struct machine *m, enum kvp_rule rule)
 {
 	struct kvp_plan plan = { 0 };
@@ -167,7 +179,7 @@ static void try_rule(const struct machine *m, enum kvp_rule rule)
 	scale_plan(&plan, m->scale);
 	lower(&t, m->backend, 0);
 	for (lowered = 0; lowered < 1u << KVP_RULES; lowered++)
-		if (lowered >> rule & 1)
+		if (lowered >> rule & 1 && is_judged(m, lowered))
 			lower(&t, m->backend, lowered);
 	if (!t.good || !t.refused ||
 	    !t.realized != (!kvp_rule_is_advisory(rule) ||
@@ -188,7 +200,7 @@ static void try_machine(const struct machine *m)
 /* In a process of its own: the stand-in reports when it ends. */
 static int try_standin(int counts)
 {
-	struct machine gpus = { .name = "stand-in", .scale = SCALE };
+	struct machine gpus = { .name = "stand-in", .scale = SCALE, .step = STEP };
 	uint64_t both[2];
 
 	passed = failed = 0;
@@ -236,7 +248,7 @@ static void add_standin(void)
 
 int main(void)
 {
-	struct machine host = { .name = "host", .scale = 1 };
+	struct machine host = { .name = "host", .scale = 1, .step = 1 };
 	char dir[] = "/tmp/kvplan-lowered-XXXXXX";
 	int skipped = 0;
 
