@@ -25,8 +25,9 @@
  *
  * - No process is PUBLISHED unless every rank stood when its process filled
  *   the second blob, whatever the gathers do.
- * - If every gather gives all processes the same blobs, or fails for all, the
- *   processes that survive agree.
+ * - If every gather gives all processes the same blobs, or fails for all,
+ *   then of the processes that survive all are PUBLISHED or none is, and all
+ *   that gave a good second blob are in the same state.
  * - A process that gave a good second blob, and did not get all second blobs,
  *   is IN_DOUBT: others may be PUBLISHED.  It must not serve, and it does not
  *   undo: it keeps its memory until kvp_share_free().  Its caller ends the

@@ -138,9 +138,13 @@ void check_address_space(const struct kvp_realization *r, struct obstacles *o)
 /* --- the process --- */
 
 /* The number that is needed is also the one to raise the limit to. */
-static void check_process_limits(const struct kvp_process *p, uint32_t nranks,
+static void check_process_limits(const struct kvp_realization *r,
+				 const struct kvp_process *p,
 				 struct obstacles *o)
 {
+	struct kvp_error *files = &o->kind[OBSTACLE_DESCRIPTORS];
+	uint32_t nranks = r->nranks;
+
 	if (p->maps.need > p->maps.limit)
 		kvp_error_set(&o->kind[OBSTACLE_MAPS], KVP_EREFUSED,
 			"%u rank%s about %llu kernel maps, vm.max_map_count "
@@ -148,8 +152,17 @@ static void check_process_limits(const struct kvp_process *p, uint32_t nranks,
 			"realize fewer ranks with --ranks", nranks,
 			nranks == 1 ? " needs" : "s need", (ull)p->maps.need,
 			(ull)p->maps.limit, (ull)p->maps.need);
-	if (p->descriptors.need > p->descriptors.limit)
-		kvp_error_set(&o->kind[OBSTACLE_DESCRIPTORS], KVP_EREFUSED,
+	if (p->descriptors.need <= p->descriptors.limit)
+		return;
+	if (r->shared)
+		kvp_error_set(files, KVP_EREFUSED, "passing memory between "
+			"%llu ranks of a node needs %llu descriptors, %llu may "
+			"be open; raise it (ulimit -n %llu)",
+			(ull)geometry_of(r)->ranks_per_node,
+			(ull)p->descriptors.need, (ull)p->descriptors.limit,
+			(ull)p->descriptors.need);
+	else
+		kvp_error_set(files, KVP_EREFUSED,
 			"%u rank%s, %llu may be open; raise it (ulimit -n "
 			"%llu) or realize fewer ranks with --ranks", nranks,
 			nranks == 1 ? " needs a descriptor" :
@@ -170,6 +183,6 @@ int check_process(struct kvp_realization *r, struct obstacles *o,
 		return add_rank_context(r, &r->ranks[0],
 					"reading the process's limits", code,
 					err);
-	check_process_limits(&process, r->nranks, o);
+	check_process_limits(r, &process, o);
 	return KVP_OK;
 }

@@ -13,7 +13,7 @@
 
 /* The fewest descriptors that passing chunks to other processes needs, beside
    one per process. */
-#define SHARE_DESCRIPTORS 16
+#define SHARE_DESCRIPTORS 48
 
 /* A physical allocation, and the undo step that created it. */
 struct memory {

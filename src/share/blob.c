@@ -75,6 +75,7 @@ static void pass_members(struct bytes *b, struct share_blob *m)
 	pass_u32(b, &m->first_rank);
 	pass_u32(b, &m->nranks);
 	pass_u64(b, &m->plan);
+	pass_u64(b, &m->share);
 	pass_bytes(b, m->token, sizeof(m->token));
 	pass_bytes(b, m->node, sizeof(m->node));
 	pass_bytes(b, m->host, sizeof(m->host));

@@ -141,6 +141,7 @@ static void fill_blob(const struct kvp_share *s, uint32_t phase,
 
 	b.phase = phase;
 	b.code = s->cause.code;
+	b.share = s->share_id;
 	memcpy(b.text, s->cause.text, end);
 	if (strlen(s->cause.text) > end)
 		memcpy(b.text + end - 3, "...", 3);
@@ -192,6 +193,7 @@ int kvp_share_begin(struct kvp_share **out, const struct kvp_plan *plan,
 	return code;
 }
 
+/* All processes of a joint realization, and no others, have this number. */
 static uint64_t find_share_id(const struct kvp_share *s)
 {
 	uint64_t id = 0;
@@ -207,13 +209,15 @@ static int exchange(struct kvp_share *s, const struct kvp_share_blob *blobs,
 {
 	int code = share_compare(s, blobs, count, err);
 
-	if (!code)
+	if (!code) {
+		s->share_id = find_share_id(s);
+		s->r->share_id = s->share_id;
 		code = share_run(s, err);
+	}
 	if (!code)
 		code = realization_read_headroom(s->r, err);
 	if (code)
 		return code;
-	s->r->share_id = find_share_id(s);
 	share_fill_records(s);
 	return KVP_OK;
 }
@@ -248,10 +252,18 @@ struct outcome {
 	size_t missing;			/* blobs that did not arrive */
 };
 
+/* This second blob is of the process that gave the first one, for this joint
+   realization. */
+static bool is_of_process(const struct kvp_share *s, size_t i,
+			  const struct share_blob *second)
+{
+	return !memcmp(second->token, s->blobs[i].token, SHARE_TOKEN_BYTES) &&
+	       (second->code || second->share == s->share_id);
+}
+
 /*
- * Read the second blobs.  A blob that cannot be read, or that another process
- * than before has given, does not say that its process stands: it counts as
- * missing.
+ * Read the second blobs.  A blob that cannot be read, or is another
+ * process's, does not say that its process stands: it counts as missing.
  */
 static struct outcome read_outcome(const struct kvp_share *s,
 				   const struct kvp_share_blob *blobs,
@@ -265,8 +277,7 @@ static struct outcome read_outcome(const struct kvp_share *s,
 
 	for (i = 0; i < s->count; i++) {
 		if (i >= count || share_blob_read(&blobs[i], 2, &second[i], &why)
-		    != SHARE_READ || memcmp(second[i].token, s->blobs[i].token,
-					    SHARE_TOKEN_BYTES)) {
+		    != SHARE_READ || !is_of_process(s, i, &second[i])) {
 			o.missing++;
 			continue;
 		}

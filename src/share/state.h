@@ -77,6 +77,7 @@ struct kvp_share {
 					   room for the second */
 	size_t count;
 	uint32_t own;			/* index of this process */
+	uint64_t share_id;		/* 0 before the exchange */
 	int listen;			/* -1: none */
 	bool named;			/* the socket is a file */
 	int strangers[SHARE_STRANGERS_MAX]; /* connected, but no peer yet */
