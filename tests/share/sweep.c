@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "realize/share_blob.h"
+#include "share/blob.h"
 #include "share/trials.h"
 
 /* Processes that are not stopped are never that slow. */
