@@ -208,6 +208,8 @@ static void all_first_again(void)
 	memcpy(scene.second, scene.first, 3 * 512);
 }
 static void stale(void) { scene.second[1] = make_other(&three, 1, 2); }
+/* Of the same process, for another joint realization. */
+static void other_share(void) { CHANGE_SECOND(1, b.share ^= 1); }
 static void order_2(void)
 {
 	struct kvp_share_blob own = scene.second[0];
@@ -243,7 +245,8 @@ static void contradiction(void)
 {
 	scene.second[1] = make_other(&three, 1, 2);
 	CHANGE_SECOND(1, memcpy(b.token, open_blob(&scene.first[1], 1).token,
-				sizeof(b.token)));
+				sizeof(b.token));
+		      b.share = open_blob(&scene.second[2], 2).share);
 }
 static void all_contradict(void)
 {
@@ -355,6 +358,7 @@ static const struct trial {
 	IN_DOUBT(first_again, DOUBT("1", "1")),
 	IN_DOUBT(all_first_again, DOUBT("3", "0")),
 	IN_DOUBT(stale, DOUBT("1", "1")),
+	IN_DOUBT(other_share, DOUBT("1", "1")),
 	IN_DOUBT(order_2, DOUBT("2", "0")),
 	IN_DOUBT(none_2, DOUBT("3", "0")),
 	IN_DOUBT(fewer_2, DOUBT("1", "2")),

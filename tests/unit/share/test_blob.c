@@ -11,7 +11,8 @@ static struct share_blob well_blob(void)
 	struct share_blob b = {
 		.phase = 1, .handle_type = KVP_HANDLE_POSIX_FD,
 		.uid = 4294967294U, .first_rank = 14, .nranks = 2,
-		.plan = UINT64_C(0xfedcba9876543210), .node = "node-a",
+		.plan = UINT64_C(0xfedcba9876543210),
+		.share = UINT64_C(0x0123456789abcdef), .node = "node-a",
 		.host = "host", .endpoint = "@kvplan-0123456789abcdef",
 	};
 	unsigned i;
@@ -96,6 +97,7 @@ START_TEST(bytes_are_the_same_on_every_machine)
 		14, 0, 0, 0, 0, 0, 0, 0,
 		2, 0, 0, 0, 0, 0, 0, 0,
 		0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe,
+		0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
 	};
 	struct share_blob b = well_blob();
 	struct kvp_share_blob bytes;
