@@ -12,16 +12,20 @@ THREAD   := $(B)/tests/thread/thread
 SIGNAL   := $(B)/tests/signal/signal
 # One program per file; they share tests/fake and the library.
 PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/fault))
+SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
+# Those of tests/share take long and have one compiler enough: like scripts,
+# not run where SCRIPTS is empty.
+SHARE_OBJ := $(call obj,tests/share/launch.c tests/share/trials.c)
+SHARE    := $(if $(SCRIPTS),$(filter-out $(SHARE_OBJ:.o=),$(patsubst %.c,$(B)/%,$(call in,tests/share))))
 FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 GPU      := $(patsubst %.c,$(B)/%,$(call in,tests/gpu))
 BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
-SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 
 # Names of tests: unit/ROOM/SUITE, as the program's path, as the script's
 # folder.  Those that take long come first, so that none is waited for alone.
 LONG     := cli realize import model
 SUITE_TESTS   := $(patsubst tests/unit/%.c,unit/%,$(subst /test_,/,$(call in,tests/unit/*)))
-PROGRAM_TESTS := $(patsubst $(B)/tests/%,%,$(PROGRAMS) $(FUZZERS))
+PROGRAM_TESTS := $(patsubst $(B)/tests/%,%,$(SHARE) $(PROGRAMS) $(FUZZERS))
 SCRIPT_TESTS  := $(patsubst tests/%/run.sh,%,$(SCRIPTS))
 TESTS    := $(filter $(LONG),$(SCRIPT_TESTS)) $(PROGRAM_TESTS) $(filter-out $(LONG),$(SCRIPT_TESTS)) $(SUITE_TESTS)
 # make test T=realize: those with "realize" in their names; several words are
@@ -68,6 +72,8 @@ $(call obj,$(call in,tests/unit tests/unit/*)): | $(B)/tests/unit/suites.def
 $(UNIT): $(call obj,$(call in,tests/unit tests/unit/*)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
 $(PROGRAMS) $(THREAD) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
+	$(call say,LD)$(LINK)
+$(SHARE): $(B)/%: $(B)/%.o $(SHARE_OBJ) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
 # The tool itself, run in children of the test.
 $(SIGNAL): $(SIGNAL).o $(SIGNAL)_main.o $(call obj,$(filter-out src/cli/main.c,$(call in,src/cli))) $(LIB)

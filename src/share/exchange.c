@@ -331,6 +331,9 @@ static int match(struct kvp_share *s, struct peer *p, struct kvp_error *err)
 		return share_fail_peer(p, err, "has written its patterns "
 				       "before it sent its memory");
 	code = share_match_patterns(s, p->blob, err);
+	/* What an owner has undone may read as something else. */
+	if (code == KVP_EFAILED && share_has_ended(p))
+		code = share_fail_peer(p, err, "ended, or gave up");
 	p->matched = !code;
 	p->owed |= 1u << MESSAGE_CHECKED;
 	return code;
@@ -457,6 +460,23 @@ static void wait_for_peers(struct kvp_share *s, struct pollfd *fds,
 	poll(fds, count, again ? AGAIN : LOOK);
 }
 
+/* Nothing tells of a peer that ended before it connected, so look; each time
+   after twice as long, since a peer has to accept what looks at it. */
+static int probe_peers(const struct kvp_share *s, uint64_t waited,
+		       uint64_t *next, struct kvp_error *err)
+{
+	uint32_t i;
+	int code = KVP_OK;
+
+	if (waited < *next)
+		return KVP_OK;
+	*next = 2 * waited;
+	for (i = 0; i < s->npeers && !code; i++)
+		if (s->peers[i].fd < 0)
+			code = share_probe(&s->peers[i], err);
+	return code;
+}
+
 static int fail_deadline(const struct kvp_share *s, const struct peer *p,
 			 struct kvp_error *err)
 {
@@ -477,7 +497,7 @@ static int check_signal(const struct kvp_realization *r, struct kvp_error *err)
 
 static int loop(struct kvp_share *s, struct pollfd *fds, struct kvp_error *err)
 {
-	uint64_t last = now();
+	uint64_t begun = now(), last = begun, probe = LOOK;
 	bool progress, again;
 	struct peer *open;
 	int code;
@@ -495,6 +515,8 @@ static int loop(struct kvp_share *s, struct pollfd *fds, struct kvp_error *err)
 			code = fail_deadline(s, open, err);
 		else if (!code)
 			wait_for_peers(s, fds, again);
+		if (!code)
+			code = probe_peers(s, now() - begun, &probe, err);
 	}
 	close_batch(s);
 	return code;

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -155,6 +156,27 @@ static int connect_peer(struct peer *p, struct kvp_error *err)
 	return share_fail_peer(p, err, "is reached at %s as user %u, this "
 		"process runs as user %u; run all as one user",
 		p->blob->endpoint, uid, (unsigned)geteuid());
+}
+
+/* A process listens until it has committed or failed. */
+int share_probe(const struct peer *p, struct kvp_error *err)
+{
+	struct sockaddr_un a;
+	socklen_t len = fill_address(&a, p->blob->endpoint);
+	int fd = open_socket();
+	bool gone = fd >= 0 && connect(fd, (struct sockaddr *)&a, len) &&
+		    (errno == ECONNREFUSED || errno == ENOENT);
+
+	if (fd >= 0)
+		close(fd);
+	return gone ? share_fail_peer(p, err, "ended, or gave up") : KVP_OK;
+}
+
+bool share_has_ended(const struct peer *p)
+{
+	struct pollfd f = { p->fd, 0, 0 };
+
+	return poll(&f, 1, 0) > 0 && (f.revents & (POLLHUP | POLLERR));
 }
 
 int share_connect(struct kvp_share *s, struct kvp_error *err)

@@ -250,6 +250,8 @@ int kvp_share_exchange(struct kvp_share *s, const struct kvp_share_blob *blobs,
 struct outcome {
 	const struct share_blob *failed; /* that failed by itself, if any */
 	size_t missing;			/* blobs that did not arrive */
+	const struct share_blob *lost;	/* the first blob of the first of
+					   those that gave none */
 };
 
 /* This second blob is of the process that gave the first one, for this joint
@@ -270,7 +272,7 @@ static struct outcome read_outcome(const struct kvp_share *s,
 				   size_t count)
 {
 	struct share_blob *second = s->blobs + s->count;
-	struct outcome o = { NULL, 0 };
+	struct outcome o = { NULL, 0, NULL };
 	struct kvp_error why;
 	bool by_itself;
 	size_t i;
@@ -278,7 +280,8 @@ static struct outcome read_outcome(const struct kvp_share *s,
 	for (i = 0; i < s->count; i++) {
 		if (i >= count || share_blob_read(&blobs[i], 2, &second[i], &why)
 		    != SHARE_READ || !is_of_process(s, i, &second[i])) {
-			o.missing++;
+			if (!o.missing++)
+				o.lost = &s->blobs[i];
 			continue;
 		}
 		by_itself = second[i].code != KVP_EPEER;
@@ -289,18 +292,31 @@ static struct outcome read_outcome(const struct kvp_share *s,
 	return o;
 }
 
+/* Another process failed, or this one and others with it.  A process from
+   which nothing came is the likely cause where the others blame a peer. */
+static int decide_failed(struct kvp_share *s, const struct outcome *o,
+			 struct kvp_error *err)
+{
+	char who[SHARE_WHO_MAX], lost[SHARE_WHO_MAX + 32] = "";
+	int code = s->cause.code ? s->cause.code : KVP_EPEER;
+
+	share_describe(o->failed, who, sizeof(who));
+	if (o->lost) {
+		strcpy(lost, "; nothing came from ");
+		share_describe(o->lost, lost + strlen(lost), SHARE_WHO_MAX);
+	}
+	kvp_error_set(err, code, "%s failed: %s%s", who, o->failed->text,
+		      lost);
+	return s->cause.code ? code : fail(s, code, err);
+}
+
 static int decide(struct kvp_share *s, const struct outcome *o,
 		  struct kvp_error *err)
 {
 	char who[SHARE_WHO_MAX];
-	int code;
 
-	if (o->failed) {
-		share_describe(o->failed, who, sizeof(who));
-		code = kvp_error_set(err, s->cause.code ? s->cause.code :
-			KVP_EPEER, "%s failed: %s", who, o->failed->text);
-		return s->cause.code ? code : fail(s, code, err);
-	}
+	if (o->failed)
+		return decide_failed(s, o, err);
 	if (s->cause.code) {
 		*err = s->cause;
 		return err->code;
@@ -312,9 +328,10 @@ static int decide(struct kvp_share *s, const struct outcome *o,
 	}
 	realization_set_state(s->r, KVP_IN_DOUBT);
 	s->state = KVP_IN_DOUBT;
+	share_describe(o->lost, who, sizeof(who));
 	return kvp_error_set(err, KVP_EDOUBT, "all was well here, but %zu of "
-		"%zu processes did not say so: others may serve; end the job",
-		o->missing, s->count);
+		"%zu processes did not say so, first %s: others may serve; "
+		"end the job", o->missing, s->count, who);
 }
 
 int kvp_share_commit(struct kvp_share *s, const struct kvp_share_blob *blobs,

@@ -111,6 +111,10 @@ void share_close(struct kvp_share *s);
 /* Connect to the peers whose blobs follow this process's; the others connect
    to this one. */
 int share_connect(struct kvp_share *s, struct kvp_error *err);
+/* KVP_EPEER if a peer that has not connected yet does not listen any more. */
+int share_probe(const struct peer *p, struct kvp_error *err);
+/* The peer has closed its connection; it does so before it undoes anything. */
+bool share_has_ended(const struct peer *p);
 /* Accept connections, and read the HELLO of those that have not shown a
    token; returns true if one has become a peer's or was closed. */
 bool share_accept(struct kvp_share *s);

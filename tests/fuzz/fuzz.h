@@ -1,7 +1,8 @@
 /*
  * Fuzz targets and what replays them.  Each fuzz_*.c is a libFuzzer target:
  * compile it and the sources of base, model, plan, check and import (all but
- * kvcheck_main.c), for fuzz_capacity.c of backend and realize as well, with
+ * kvcheck_main.c), for fuzz_capacity.c and fuzz_share_blob.c of all rooms but
+ * cli, with
  *
  *     clang -fsanitize=fuzzer,address,undefined -D_XOPEN_SOURCE=700
  *         -DKVP_VERSION='"0"' -Iinclude -Isrc -Itests ...

@@ -1,6 +1,7 @@
 /*
- * The launcher.  Each process has a socket to the launcher; a gather is one
- * message from each process and one answer to each.
+ * The launcher.  Each process has a socket to the launcher; what it gives is a
+ * note with a kind, so that one that comes late is told from the next.  A
+ * gather is one note from each process and one answer to each.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -21,7 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/backend_host.h"
+
 #define JOB_MS 30000
+
+/* Preflight asks for the limits of the process past the events. */
+#define TOLD_OPS (KVP_OP_ALL & ~KVP_OP_PROCESS)
 
 static uint64_t now(void)
 {
@@ -65,6 +71,24 @@ static bool read_all(int fd, void *bytes, size_t len)
 	return true;
 }
 
+struct note {
+	uint32_t kind;
+	uint32_t len;
+};
+
+bool launch_give(struct member *m, enum note_kind kind, const void *bytes,
+		 size_t len)
+{
+	const struct note n = { kind, (uint32_t)len };
+
+	return write_all(m->fd, &n, sizeof(n)) && write_all(m->fd, bytes, len);
+}
+
+bool launch_get(struct member *m, void *bytes, size_t len)
+{
+	return read_all(m->fd, bytes, len);
+}
+
 /* --- in a process --- */
 
 static volatile sig_atomic_t interrupted;
@@ -77,7 +101,10 @@ static void interrupt(int number)
 struct self {
 	struct job *job;
 	struct member *m;
+	struct kvp_backend *inner, *backend;
+	struct kvp_fault fault;
 	uint64_t calls;
+	struct report report;
 };
 
 static void on_event(void *cookie, const struct kvp_event *e)
@@ -91,37 +118,49 @@ static void on_event(void *cookie, const struct kvp_event *e)
 		raise(self->m->signal);
 }
 
-/* Give a blob and get all. */
-static bool gather(struct self *self, const struct kvp_share_blob *mine,
-		   struct kvp_share_blob *all)
+static void pass(const struct self *self, enum point point)
 {
-	return write_all(self->m->fd, mine, sizeof(*mine)) &&
-	       read_all(self->m->fd, all, self->job->count * sizeof(*all));
+	if (self->m->signal && self->m->point == point)
+		raise(self->m->signal);
 }
 
-static uint32_t count_lines(const char *path)
+static uint64_t count_maps(void)
 {
-	FILE *f = fopen(path, "r");
-	uint32_t lines = 0;
-	int c;
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	uint64_t count = 0;
 
-	while (f && (c = getc(f)) != EOF)
-		lines += c == '\n';
+	while (f && fgets(line, sizeof(line), f))
+		count += strstr(line, "memfd:kvplan") != NULL;
 	if (f)
 		fclose(f);
-	return lines;
+	return count;
 }
 
-static uint32_t count_descriptors(void)
+uint64_t launch_count_open(void)
 {
 	DIR *d = opendir("/proc/self/fd");
-	uint32_t count = 0;
+	uint64_t count = 0;
 
 	while (d && readdir(d))
 		count++;
 	if (d)
 		closedir(d);
-	return count;
+	return count + count_maps();
+}
+
+/* Give a blob and get all; those of a gather that failed are zero. */
+static void gather(struct self *self, enum note_kind kind,
+		   const struct kvp_share_blob *mine,
+		   struct kvp_share_blob *all)
+{
+	size_t len = self->job->count * sizeof(*all);
+	bool given = launch_give(self->m, kind, mine, sizeof(*mine));
+
+	pass(self, kind == NOTE_BLOB_1 ? POINT_GAVE_1 : POINT_GAVE_2);
+	if (!given || !launch_get(self->m, all, len))
+		memset(all, 0, len);
+	pass(self, kind == NOTE_BLOB_1 ? POINT_GOT_1 : POINT_GOT_2);
 }
 
 static void give_part(struct self *self, const struct kvp_share *s)
@@ -129,68 +168,47 @@ static void give_part(struct self *self, const struct kvp_share *s)
 	const struct kvp_realization *r = kvp_share_realization(s);
 	char *text = NULL;
 	size_t len = 0;
-	uint64_t size;
 
 	if (r && kvp_realization_write(r, true, &text, &len, NULL))
 		len = 0;
-	size = len;
-	if (write_all(self->m->fd, &size, sizeof(size)))
-		write_all(self->m->fd, text, len);
+	launch_give(self->m, NOTE_PART, text, len);
 	free(text);
+	pass(self, POINT_GAVE_PART);
 }
 
-static void keep_error(struct report *r, unsigned call, int code,
-		       const struct kvp_error *err)
+static void keep(struct self *self, enum share_call call, int code,
+		 const struct kvp_error *err)
 {
+	struct report *r = &self->report;
+
 	r->code[call] = code;
 	if (code)
-		memcpy(r->text, err->text, sizeof(r->text));
+		memcpy(r->text[call], err->text, sizeof(r->text[call]));
+	r->calls[call] = self->calls;
 }
 
-static struct kvp_backend *open_backend(struct self *self,
-					struct kvp_backend **inner,
-					struct kvp_fault *fault)
+static void open_backend(struct self *self)
 {
+	uint32_t index = (uint32_t)(self->m - self->job->member);
 	struct kvp_error err = { 0 };
-	struct kvp_backend *b = NULL;
 
-	*fault = (struct kvp_fault){ .ops = KVP_OP_ALL };
+	self->fault = (struct kvp_fault){ .ops = TOLD_OPS };
 	if (!self->m->signal)
-		fault->countdown = self->m->at;
-	if (self->job->backend(inner, (uint32_t)(self->m - self->job->member),
-			       &err) ||
-	    kvp_backend_fault(&b, *inner, fault, &err)) {
-		fprintf(stderr, "backend: %s\n", err.text);
-		_exit(3);
-	}
-	return b;
+		self->fault.countdown = self->m->at;
+	if (!self->job->backend(&self->inner, index, &err) &&
+	    !kvp_backend_fault(&self->backend, self->inner, &self->fault,
+			       &err))
+		return;
+	fprintf(stderr, "backend: %s\n", err.text);
+	_exit(3);
 }
 
-/* Free, and count what is left of this process's descriptors and maps. */
-static void finish(struct self *self, struct kvp_share *s,
-		   struct kvp_backend *b, struct kvp_backend *inner,
-		   uint32_t before, struct report *r)
+static struct kvp_share *share(struct self *self)
 {
-	struct kvp_error err = { 0 };
-	uint64_t at = self->m->at;
-
-	self->m->at = 0;
-	keep_error(r, 3, kvp_share_free(s, &err), &err);
-	self->m->at = at;
-	kvp_backend_close(b);
-	kvp_backend_close(inner);
-	r->left = count_descriptors() - before;
-}
-
-static void run_member(struct self *self)
-{
-	struct job *j = self->job;
-	struct member *m = self->m;
+	const struct job *j = self->job;
+	const struct member *m = self->m;
 	static struct kvp_share_blob all[LAUNCH_MAX];
-	uint32_t before = count_descriptors();
-	struct kvp_backend *inner, *b;
-	struct kvp_fault fault;
-	struct kvp_share_options o = {
+	const struct kvp_share_options o = {
 		.realize = {
 			.first_rank = m->first_rank, .nranks = m->nranks,
 			.check = j->check, .event = on_event, .cookie = self,
@@ -202,37 +220,70 @@ static void run_member(struct self *self)
 	struct kvp_share *s = NULL;
 	struct kvp_share_blob mine;
 	struct kvp_error err = { 0 };
-	struct report r = { 0 };
+
+	pass(self, POINT_START);
+	keep(self, CALL_BEGIN, kvp_share_begin(&s, j->plan, j->verdict,
+					       self->backend, &o, &mine, &err),
+	     &err);
+	pass(self, POINT_BEGUN);
+	gather(self, NOTE_BLOB_1, &mine, all);
+	keep(self, CALL_EXCHANGE, kvp_share_exchange(s, all, j->count, &mine,
+						     &err), &err);
+	pass(self, POINT_EXCHANGED);
+	gather(self, NOTE_BLOB_2, &mine, all);
+	keep(self, CALL_COMMIT, kvp_share_commit(s, all, j->count, &err),
+	     &err);
+	pass(self, POINT_COMMITTED);
+	return s;
+}
+
+/* Tell that this process is so far, and wait until all are. */
+static void meet(struct self *self, enum note_kind kind)
+{
 	char go;
 
+	launch_give(self->m, kind, &self->report, sizeof(self->report));
+	launch_get(self->m, &go, 1);
+}
+
+static uint64_t count_alive(const struct kvp_backend *host)
+{
+	struct host_alive alive;
+
+	if (strcmp(host->name, "host"))
+		return 0;
+	host_alive(host, &alive);
+	return alive.reservations + alive.handles + alive.mappings;
+}
+
+static void run_member(struct self *self)
+{
+	struct job *j = self->job;
+	struct report *r = &self->report;
+	uint64_t before = launch_count_open();
+	struct kvp_error err = { 0 };
+	struct kvp_share *s;
+
 	signal(SIGINT, interrupt);
-	b = open_backend(self, &inner, &fault);
-	keep_error(&r, 0, kvp_share_begin(&s, j->plan, j->verdict, b, &o,
-					  &mine, &err), &err);
-	r.calls[0] = self->calls;
-	if (!gather(self, &mine, all))
-		memset(all, 0, sizeof(all));
-	keep_error(&r, 1, kvp_share_exchange(s, all, j->count, &mine, &err),
-		   &err);
-	r.calls[1] = self->calls;
-	if (!gather(self, &mine, all))
-		memset(all, 0, sizeof(all));
-	keep_error(&r, 2, kvp_share_commit(s, all, j->count, &err), &err);
-	r.state = kvp_share_state(s);
+	open_backend(self);
+	s = share(self);
+	r->state = kvp_share_state(s);
 	give_part(self, s);
-	if (r.state == KVP_PUBLISHED) {
-		r.entries =
-			kvp_realization_entries(kvp_share_realization(s));
-		if (j->published)
-			j->published(s, m);
-	}
-	/* All are in the state that they report until all have reported. */
-	write_all(m->fd, &r, sizeof(r));
-	read_all(m->fd, &go, 1);
-	fault.countdown = 0;
-	finish(self, s, b, inner, before, &r);
-	write_all(m->fd, &r, sizeof(r));
-	_exit(0);
+	if (r->state == KVP_PUBLISHED)
+		r->entries = kvp_realization_entries(kvp_share_realization(s));
+	if (j->committed)
+		j->committed(s, self->m, r);
+	meet(self, NOTE_COMMITTED);
+	if (j->settled)
+		j->settled(s, self->m, r);
+	meet(self, NOTE_SETTLED);
+	keep(self, CALL_FREE, kvp_share_free(s, &err), &err);
+	r->left = count_alive(self->inner);
+	kvp_backend_close(self->backend);
+	kvp_backend_close(self->inner);
+	r->left += launch_count_open() - before;
+	launch_give(self->m, NOTE_FREED, r, sizeof(*r));
+	exit(0);
 }
 
 /* --- in the launcher --- */
@@ -250,6 +301,10 @@ static void start(struct job *j, uint32_t i)
 	}
 	fflush(NULL);
 	m->pid = fork();
+	if (m->pid < 0) {
+		perror("fork");
+		exit(1);
+	}
 	if (m->pid) {
 		m->fd = pair[0];
 		close(pair[1]);
@@ -260,6 +315,12 @@ static void start(struct job *j, uint32_t i)
 		close(j->member[k].fd);
 	close(pair[0]);
 	m->fd = pair[1];
+	if (j->prepare)
+		j->prepare(j, i);
+	if (m->run) {
+		m->run(j, m);
+		exit(0);
+	}
 	run_member(&self);
 }
 
@@ -268,7 +329,7 @@ static bool is_out(struct member *m)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	if (m->stopped || !m->pid)
+	if (m->stopped)
 		return true;
 	if (waitid(P_PID, (id_t)m->pid, &info, WEXITED | WSTOPPED | WNOHANG |
 		   WNOWAIT) || info.si_pid == 0)
@@ -277,85 +338,147 @@ static bool is_out(struct member *m)
 	return true;
 }
 
-/*
- * Read `len` bytes from every process, into to(member); false for one that
- * ends or does not give them.  One that has stopped is given the gather's
- * deadline.
- */
-static bool receive_within(struct job *j, struct member *m, void *bytes,
-			   size_t len)
+/* It ends a little later than its socket. */
+static bool is_out_soon(struct member *m)
+{
+	unsigned tries;
+
+	for (tries = 0; tries < 1000 && !is_out(m); tries++)
+		poll(NULL, 0, 2);
+	return is_out(m);
+}
+
+/* Wait for a process's next note.  One that has stopped is given the deadline
+   of a gather, once. */
+static bool wait_for(const struct job *j, struct member *m)
 {
 	struct pollfd p = { m->fd, POLLIN, 0 };
 	uint64_t begun = now(), stopped = 0;
 
-	if (m->fd < 0)
-		return false;
-	while (!poll(&p, 1, 5)) {
+	while (!poll(&p, 1, m->waited_for ? 0 : 5)) {
 		if (is_out(m) && !stopped)
 			stopped = now();
-		if ((stopped && now() - stopped > j->gather_deadline) ||
-		    now() - begun > JOB_MS)
+		if (m->waited_for || now() - begun > JOB_MS ||
+		    (stopped && now() - stopped > j->gather_deadline)) {
+			m->waited_for = m->stopped;
 			return false;
+		}
 	}
-	return read_all(m->fd, bytes, len);
+	return true;
+}
+
+/* Receive a note of this kind; earlier ones have come too late.  Returns what
+   it holds, allocated, or NULL if none comes. */
+static char *receive(const struct job *j, struct member *m,
+		     enum note_kind kind, size_t *len)
+{
+	struct note n;
+	char *bytes;
+
+	while (wait_for(j, m)) {
+		if (!read_all(m->fd, &n, sizeof(n)))
+			return NULL;
+		bytes = malloc((size_t)n.len + 1);
+		if (!bytes || !read_all(m->fd, bytes, n.len)) {
+			free(bytes);
+			return NULL;
+		}
+		if (n.kind == kind) {
+			*len = n.len;
+			return bytes;
+		}
+		free(bytes);
+	}
+	return NULL;
+}
+
+static bool receive_into(const struct job *j, struct member *m,
+			 enum note_kind kind, void *bytes, size_t size)
+{
+	size_t len;
+	char *got = receive(j, m, kind, &len);
+	bool well = got && len == size;
+
+	if (well)
+		memcpy(bytes, got, size);
+	free(got);
+	return well;
+}
+
+static void resume(struct job *j, unsigned gather)
+{
+	struct member *m;
+
+	for (m = j->member; m < j->member + j->count; m++) {
+		if (!m->resume || m->resume != gather)
+			continue;
+		m->stopped = m->waited_for = false;
+		kill(m->pid, SIGCONT);
+	}
 }
 
 static void carry(struct job *j, unsigned number)
 {
+	enum note_kind kind = number == 1 ? NOTE_BLOB_1 : NOTE_BLOB_2;
 	struct kvp_share_blob all[LAUNCH_MAX], changed[LAUNCH_MAX];
 	uint32_t i;
 
 	memset(all, 0, sizeof(all));
 	for (i = 0; i < j->count; i++) {
-		if (!receive_within(j, &j->member[i], &all[i], sizeof(all[i])))
-			memset(&all[i], 0, sizeof(all[i]));
+		receive_into(j, &j->member[i], kind, &all[i], sizeof(all[i]));
 		j->member[i].blob[number - 1] = all[i];
 	}
 	for (i = 0; i < j->count; i++) {
 		memcpy(changed, all, sizeof(all));
 		if (j->change)
 			j->change(j, number, i, changed);
-		if (j->member[i].fd >= 0)
-			write_all(j->member[i].fd, changed,
-				  j->count * sizeof(*changed));
+		write_all(j->member[i].fd, changed,
+			  j->count * sizeof(*changed));
 	}
+	resume(j, number);
 }
 
 static void carry_parts(struct job *j)
 {
-	uint64_t size;
-	uint32_t i;
+	struct member *m;
 
-	for (i = 0; i < j->count; i++) {
-		struct member *m = &j->member[i];
-
-		if (!receive_within(j, m, &size, sizeof(size)) || !size ||
-		    size > 1 << 26)
-			continue;
-		m->part = malloc(size);
-		m->part_len = size;
-		if (!receive_within(j, m, m->part, size))
-			m->part_len = 0;
-	}
+	for (m = j->member; m < j->member + j->count; m++)
+		m->part = receive(j, m, NOTE_PART, &m->part_len);
+	resume(j, 3);
 }
 
-static bool collect(struct job *j)
+/* Receive all reports of a kind, then let all go on. */
+static bool collect(struct job *j, enum note_kind kind)
 {
-	bool well = true;
-	uint32_t i;
+	struct member *m;
+	bool well = true, got;
 
-	for (i = 0; i < j->count; i++) {
-		struct member *m = &j->member[i];
-
-		m->reported = receive_within(j, m, &m->report,
-					     sizeof(m->report));
-		well &= m->reported || is_out(m);
+	for (m = j->member; m < j->member + j->count; m++) {
+		got = receive_into(j, m, kind, &m->report, sizeof(m->report));
+		m->reported |= got;
+		m->freed = got && kind == NOTE_FREED;
+		well &= got || is_out_soon(m);
 	}
+	for (m = j->member; m < j->member + j->count; m++)
+		write_all(m->fd, "g", 1);
 	return well;
+}
+
+/* Wait for a process that has freed all; kill what is left of the others. */
+static bool end(struct member *m)
+{
+	int status = 0;
+
+	if (!m->freed)
+		kill(m->pid, SIGKILL);
+	waitpid(m->pid, &status, 0);
+	close(m->fd);
+	return !m->freed || status == 0;
 }
 
 bool launch(struct job *j)
 {
+	struct member *m;
 	bool well;
 	uint32_t i;
 
@@ -364,23 +487,20 @@ bool launch(struct job *j)
 	carry(j, 1);
 	carry(j, 2);
 	carry_parts(j);
-	well = collect(j);
-	for (i = 0; i < j->count; i++)
-		if (j->member[i].reported)
-			write_all(j->member[i].fd, "g", 1);
-	well &= collect(j);
-	for (i = 0; i < j->count; i++) {
-		kill(j->member[i].pid, SIGKILL);
-		waitpid(j->member[i].pid, NULL, 0);
-		close(j->member[i].fd);
-	}
+	well = collect(j, NOTE_COMMITTED);
+	well &= collect(j, NOTE_SETTLED);
+	well &= collect(j, NOTE_FREED);
+	for (m = j->member; m < j->member + j->count; m++)
+		well &= end(m);
 	return well;
 }
 
 void launch_release(struct job *j)
 {
-	uint32_t i;
+	struct member *m;
 
-	for (i = 0; i < j->count; i++)
-		free(j->member[i].part);
+	for (m = j->member; m < j->member + j->count; m++) {
+		free(m->part);
+		m->part = NULL;
+	}
 }
