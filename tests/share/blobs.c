@@ -175,7 +175,7 @@ static void two_nodes(void)
 static void same_gpu(void)
 {
 	two_nodes();
-	scene.gpu[0] = scene.gpu[1] = "GPU-1";
+	scene.gpu[0] = scene.gpu[1] = "GPU-11111111-2222-3333-4444-555555555555";
 }
 static void same_gpu_allowed(void)
 {
@@ -186,8 +186,8 @@ static void same_gpu_allowed(void)
 static void gpu_elsewhere(void)
 {
 	two_nodes();
-	scene.gpu[0] = scene.gpu[2] = "GPU-1";
-	scene.gpu[1] = scene.gpu[3] = "GPU-2";
+	scene.gpu[0] = scene.gpu[2] = "GPU-11111111-2222-3333-4444-555555555555";
+	scene.gpu[1] = scene.gpu[3] = "GPU-11111111-2222-3333-4444-555555555556";
 }
 static void wrong_node(void) { CHANGE(1, strcpy(b.node, "b")); }
 static void one_node(void)
@@ -332,7 +332,8 @@ static const struct trial {
 	{ .name = "two nodes", .set = two_nodes, .state = KVP_PUBLISHED },
 	{ .name = "the same GPU", .set = same_gpu, .exchange = KVP_EREFUSED,
 	  .commit = KVP_EREFUSED, .state = KVP_UNWOUND,
-	  .text = "ranks 0 and 1 use the same GPU; give each its own, or allow "
+	  .text = "ranks 0 and 1 use the same GPU, whose UUID ends in "
+		  "2222-3333-4444-555555555555; give each its own, or allow "
 		  "sharing" },
 	{ .name = "the same GPU, allowed", .set = same_gpu_allowed,
 	  .state = KVP_PUBLISHED },

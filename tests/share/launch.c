@@ -24,7 +24,7 @@
 
 #include "backend/backend_host.h"
 
-#define JOB_MS 30000
+#define JOB_MS 120000
 
 /* Preflight asks for the limits of the process past the events. */
 #define TOLD_OPS (KVP_OP_ALL & ~KVP_OP_PROCESS)
