@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "share/blob.h"
+#include "share/promise.h"
 #include "share/trials.h"
 
 /* Processes that are not stopped are never that slow. */
@@ -106,42 +106,6 @@ static struct job job_of(const struct setup *u)
 }
 
 /* --- what has to hold --- */
-
-static int code_of(const struct kvp_share_blob *blob, uint32_t phase,
-		   bool *missing)
-{
-	struct share_blob b;
-	struct kvp_error why;
-
-	*missing = share_blob_read(blob, phase, &b, &why) != SHARE_READ;
-	return *missing ? KVP_OK : b.code;
-}
-
-/* What the second blobs that came say together. */
-struct said {
-	bool failed, missing;
-};
-
-static struct said hear(const struct job *j)
-{
-	struct said said = { false, false };
-	bool missing;
-	uint32_t i;
-
-	for (i = 0; i < j->count; i++) {
-		said.failed |= code_of(&j->member[i].blob[1], 2, &missing) != 0;
-		said.missing |= missing;
-	}
-	return said;
-}
-
-static enum kvp_state state_due(const struct said *said,
-				const struct report *r)
-{
-	if (r->code[CALL_BEGIN] || r->code[CALL_EXCHANGE] || said->failed)
-		return KVP_UNWOUND;
-	return said->missing ? KVP_IN_DOUBT : KVP_PUBLISHED;
-}
 
 static void check_member(const struct trial *t, const struct job *j,
 			 uint32_t i, const struct said *said)
@@ -426,11 +390,14 @@ static void prepare(struct setup *u)
 	for (i = 0; i < u->count; i++) {
 		u->well[i] = j.member[i].report;
 		if (u->well[i].state != KVP_PUBLISHED || u->well[i].left ||
-		    !j.member[i].part_len) {
-			printf("FAIL %s: process %u is %s, %llu are left: "
-			       "%s\n", u->name, i,
+		    !j.member[i].part_len ||
+		    u->well[i].calls_done != u->well[i].calls_total) {
+			printf("FAIL %s: process %u is %s, %llu are left, "
+			       "%llu of %llu calls: %s\n", u->name, i,
 			       kvp_state_name(u->well[i].state),
 			       (ull)u->well[i].left,
+			       (ull)u->well[i].calls_done,
+			       (ull)u->well[i].calls_total,
 			       u->well[i].text[CALL_COMMIT]);
 			exit(1);
 		}
