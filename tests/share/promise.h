@@ -9,7 +9,7 @@
 #include "share/launch.h"
 
 static inline int code_of(const struct kvp_share_blob *blob, uint32_t phase,
-		   bool *missing)
+			  bool *missing)
 {
 	struct share_blob b;
 	struct kvp_error why;
@@ -37,7 +37,7 @@ static inline struct said hear(const struct job *j)
 }
 
 static inline enum kvp_state state_due(const struct said *said,
-				const struct report *r)
+				       const struct report *r)
 {
 	if (r->code[CALL_BEGIN] || r->code[CALL_EXCHANGE] || said->failed)
 		return KVP_UNWOUND;
