@@ -269,13 +269,16 @@ gpus()
 		skipped=$((skipped + 1))
 		return
 	fi
-	LD_LIBRARY_PATH=$bin/fake FAKE_CUDA_DEVICES=2
-	export LD_LIBRARY_PATH FAKE_CUDA_DEVICES
+	LD_LIBRARY_PATH=$bin/fake FAKE_CUDA_DEVICES=2 FAKE_CUDA_NODE=$tmp/node
+	export LD_LIBRARY_PATH FAKE_CUDA_DEVICES FAKE_CUDA_NODE
 	job '2 GPUs' 1 --gpus --publish="$tmp/file" "$plan"
 	cause '4 processes on this machine need a GPU each, 2 are visible'
 	job '2 shared GPUs' 0 --gpus --share-gpu --check "$plan"
 	says "$about" 'REALIZED 4 ranks' ' 68 table entries'
-	unset LD_LIBRARY_PATH FAKE_CUDA_DEVICES
+	FAKE_CUDA_DEVICES=4
+	job '4 GPUs' 0 --gpus --json "$plan"
+	query "$about" 4 "$tmp/out" '[.ranks[].uuid] | unique | length'
+	unset LD_LIBRARY_PATH FAKE_CUDA_DEVICES FAKE_CUDA_NODE
 }
 
 for mpi in openmpi mpich; do
