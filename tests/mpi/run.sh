@@ -99,8 +99,10 @@ ended()
 	*) fail "$about: exit $status: $(cat "$tmp/out" "$tmp/err")" ;;
 	esac
 	# shellcheck disable=SC2046
-	within 20 alive $(cat "$PIDS".*) && pass ||
-		fail "$about: left are $(alive $(cat "$PIDS".*))"
+	within 20 alive $(cat "$PIDS".*) && pass || {
+		fail "$about: left are" $(alive $(cat "$PIDS".*))
+		kill -9 $(cat "$PIDS".*)
+	}
 }
 
 # job WHAT STATUS ARGUMENT...: run one to its end
@@ -152,7 +154,7 @@ midway()
 {
 	tries=3
 	while [ "$tries" -gt 0 ]; do
-		start --check=full --publish="$tmp/file" "$@" "$tmp/slow.json"
+		start --check=full "$@" "$tmp/slow.json"
 		named=
 		while [ "$(echo "$named" | wc -w)" -lt 4 ] &&
 			[ "$(alive "$launcher")" ]; do
@@ -232,12 +234,11 @@ wrong_launcher()
 
 ends()
 {
-	midway --deadline=1
-	about="$mpi, a stopped rank"
+	midway --deadline=1 --publish="$tmp/file"
 	ended 'a stopped rank' 1
 	cause 'no progress for 1 s: waiting for rank ' 3
 	within 20 left_names && pass || fail "$about: left is $(left_names)"
-	midway
+	midway --publish="$tmp/file"
 	kill -9 "$(cat "$PIDS.2")"
 	ended 'a killed rank' 137 9
 	no_file
@@ -252,7 +253,11 @@ ends()
 	kill -9 "$(cat "$PIDS.2")"
 	ended 'a killed rank while held' 137 9
 	hold
-	kill -9 "$launcher"
+	# Stopped, so that no thread of an MPI ends them.
+	parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$(cat "$PIDS.0")/stat")
+	# shellcheck disable=SC2046
+	kill -STOP $(cat "$PIDS".*)
+	kill -9 "$launcher" "$parent" 2>/dev/null
 	ended 'a killed launcher' 137
 	hold
 	# Open MPI's kills a second after SIGTERM, whatever was undone.
