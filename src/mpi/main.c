@@ -12,6 +12,8 @@
 #include "mpi/launcher.h"
 #include "mpi/run.h"
 
+#define DEADLINE_MAX UINT64_C(86400)	/* seconds */
+
 enum {
 	HOST, GPUS, SHARE_GPU, CHECK, LIMITS, PUBLISH, HOLD, WARN, DEADLINE,
 	SOCKET_DIR, PROGRESS, JSON, VERBOSE, HELP, OPTS
@@ -73,7 +75,8 @@ static int set_option(void *settings, int got, const char *value)
 	case WARN:
 		return realize_set_warn(&s->realize, value);
 	case DEADLINE:
-		return opt_number("deadline", value, 1, 86400, &s->deadline);
+		return opt_number("deadline", value, 1, DEADLINE_MAX,
+				  &s->deadline);
 	case SOCKET_DIR:
 		s->directory = value;
 		return KVP_EXIT_YES;
