@@ -138,6 +138,7 @@ static int import_static(struct kvp_realization *r, const struct import *m,
 {
 	const struct kvp_static *s = &geometry_of(r)->statics[item];
 	struct kvp_grant grants[KVP_SHARE_RANKS_MAX];
+	char what[128];
 	struct rank *k = NULL;
 	uint64_t address = 0;
 	size_t count = 0;
@@ -159,7 +160,11 @@ static int import_static(struct kvp_realization *r, const struct import *m,
 	if (!code)
 		code = import_mapping(r, k, shared, address, grants, count,
 				      err);
-	return code ? add_rank_context(r, k, s->name, code, err) : KVP_OK;
+	if (!code)
+		return KVP_OK;
+	snprintf(what, sizeof(what), "%.64s imported from rank %u", s->name,
+		 m->rank);
+	return add_rank_context(r, k, what, code, err);
 }
 
 int share_import(struct kvp_share *s, uint32_t owner, uint64_t item,

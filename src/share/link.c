@@ -275,10 +275,13 @@ static int check_message(const struct peer *p, const struct message *m,
 {
 	uint32_t count = m->type == MESSAGE_BATCH ? m->count : 0;
 
-	if (flags & MSG_CTRUNC)
+	if (!p->greeted && m->type != MESSAGE_HELLO)
+		return share_fail_peer(p, err, "did not show the token of its "
+				       "blob");
+	if ((flags & MSG_CTRUNC) && p->greeted)
 		return share_fail_peer(p, err, "sent more descriptors than "
 			"this process may have open; raise ulimit -n");
-	if ((flags & MSG_TRUNC) || len < HEAD || m->from != p->index ||
+	if ((flags & (MSG_TRUNC | MSG_CTRUNC)) || len < HEAD || m->from != p->index ||
 	    !m->type || m->type > MESSAGE_CHECKED || count > SHARE_BATCH_MAX ||
 	    len != HEAD + count * sizeof(*m->offset))
 		return share_fail_peer(p, err, "sent a message that this "
