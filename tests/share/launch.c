@@ -310,13 +310,14 @@ static void start(struct job *j, uint32_t i)
 		close(pair[1]);
 		return;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (k = 0; k < i; k++)
 		close(j->member[k].fd);
 	close(pair[0]);
 	m->fd = pair[1];
 	if (j->prepare)
 		j->prepare(j, i);
+	/* Another user's process forgets this. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (m->run) {
 		m->run(j, m);
 		exit(0);

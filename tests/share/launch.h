@@ -29,7 +29,8 @@ struct report {
 	uint64_t calls[SHARE_CALLS];	/* backend calls made after each */
 	uint64_t entries;	/* table entries held when PUBLISHED */
 	uint64_t left;		/* what was not given back when it was freed */
-	uint64_t wrong;		/* for the hooks: what they found wrong */
+	uint64_t wrong;		/* for the hooks: what they found wrong, */
+	uint64_t seen[2];	/* and what else they have seen */
 };
 
 struct job;

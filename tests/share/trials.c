@@ -35,11 +35,11 @@ const bool trials_are_slow = false;
 #endif
 
 static struct counters {
-	atomic_size_t next, passed, failed;
+	atomic_size_t next, passed, failed, skipped;
 } *shared;
 
 static char name[256];
-static bool wrong;
+static bool wrong, skipped;
 
 static void must(bool holds, const char *what)
 {
@@ -88,6 +88,12 @@ void name_trial(const char *format, ...)
 	va_end(args);
 }
 
+void skip_trial(const char *why)
+{
+	skipped = true;
+	printf("SKIP %s: %s\n", name, why);
+}
+
 void expect(bool holds, const char *format, ...)
 {
 	va_list args;
@@ -107,9 +113,10 @@ static void work(size_t count, void (*trial)(size_t index))
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((index = atomic_fetch_add(&shared->next, 1)) < count) {
-		wrong = false;
+		wrong = skipped = false;
 		trial(index);
-		atomic_fetch_add(wrong ? &shared->failed : &shared->passed, 1);
+		atomic_fetch_add(wrong ? &shared->failed : skipped ?
+				 &shared->skipped : &shared->passed, 1);
 	}
 	exit(0);
 }
@@ -150,7 +157,8 @@ void run_trials(uint32_t workers, size_t count, void (*trial)(size_t index))
 int close_trials(void)
 {
 	start();
-	printf("%zu passed, %zu failed, 0 skipped\n", (size_t)shared->passed,
-	       (size_t)shared->failed);
+	printf("%zu passed, %zu failed, %zu skipped\n",
+	       (size_t)shared->passed, (size_t)shared->failed,
+	       (size_t)shared->skipped);
 	return shared->failed ? 1 : 0;
 }

@@ -28,6 +28,7 @@ void run_trials(uint32_t workers, size_t count, void (*trial)(size_t index));
 
 /* In a trial: name it, and say what has to hold. */
 void name_trial(const char *format, ...) KVP_PRINTF(1, 2);
+void skip_trial(const char *why);
 void expect(bool holds, const char *format, ...) KVP_PRINTF(2, 3);
 
 /* Print what has passed and failed; returns the exit status. */
