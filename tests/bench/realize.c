@@ -196,6 +196,7 @@ int main(int argc, char **argv)
 	kvp_backend_close(x.b);
 	kvp_verdict_free(verdict);
 	kvp_plan_release(&plan);
+	free(x.order);
 	free(x.plane_bytes);
 	return 0;
 }

@@ -49,9 +49,14 @@ struct kvp_verdict *bare_read(struct kvp_plan *plan, const char *path)
 void bare_measure(struct bare *x)
 {
 	const struct kvp_plan *plan = x->plan;
-	size_t i;
+	size_t nplanes = plan->geometry.nplanes, plane, i, count = 0;
 
-	x->plane_bytes = calloc(plan->geometry.nplanes, sizeof(uint64_t));
+	x->order = calloc(plan->nchunks, sizeof(*x->order));
+	for (plane = 0; plane < nplanes; plane++)
+		for (i = 0; i < plan->nchunks; i++)
+			if (plan->chunks[i].plane == plane)
+				x->order[count++] = i;
+	x->plane_bytes = calloc(nplanes, sizeof(uint64_t));
 	x->arena_bytes = plan->dedicated_bytes;
 	for (i = 0; i < plan->nchunks; i++) {
 		x->plane_bytes[plan->chunks[i].plane] += plan->chunks[i].bytes;
@@ -111,11 +116,13 @@ typedef void visit(struct bare *x, uint64_t address, uint64_t bytes,
 static void each_mapping(struct bare *x, visit *fn, void *cookie)
 {
 	const struct kvp_chunk *c = x->plan->chunks;
-	size_t n = x->plan->nchunks, i;
+	size_t n = x->plan->nchunks, i, k;
 
-	for (i = 0; i < n; i++)
-		fn(x, x->planes[c[i].plane] + c[i].offset, c[i].bytes, i,
+	for (i = 0; i < n; i++) {
+		k = x->order[i];
+		fn(x, x->planes[c[k].plane] + c[k].offset, c[k].bytes, k,
 		   true, cookie);
+	}
 	for (i = 0; i < n && c[i].arena != KVP_UNALIASED; i++)
 		fn(x, x->arena + c[i].arena, c[i].bytes, i, false, cookie);
 	if (x->plan->dedicated_bytes)
@@ -273,9 +280,10 @@ struct bare *bare_import_begin(const struct bare *x)
 	return from;
 }
 
-void bare_import(struct bare *from, size_t chunk,
+void bare_import(struct bare *from, size_t index,
 		 const struct kvp_shared *shared)
 {
+	size_t chunk = from->order[index];
 	const struct kvp_chunk *c = &from->plan->chunks[chunk];
 	const struct kvp_grant reader = { 0, KVP_READ };
 	uint64_t address = from->planes[c->plane] + c->offset;
@@ -294,11 +302,11 @@ void bare_import_undo(struct bare *from, size_t count)
 	struct kvp_error err;
 
 	while (count--) {
-		c = &from->plan->chunks[count];
+		c = &from->plan->chunks[from->order[count]];
 		bare_must(from->b->mapping.unmap(from->b,
 			  from->planes[c->plane] + c->offset, c->bytes, &err),
 			  &err);
-		release(from, count);
+		release(from, from->order[count]);
 	}
 	unreserve_planes(from);
 	free(from);

@@ -13,6 +13,7 @@ struct bare {
 	const struct kvp_plan *plan;
 	uint32_t ranks;		/* of this process, on devices 0, 1, ... */
 	enum kvp_handle_type handle_type;
+	size_t *order;		/* the chunks by plane, as they are mapped */
 	uint64_t *planes;
 	uint64_t *plane_bytes;
 	uint64_t arena, arena_bytes;
@@ -24,7 +25,8 @@ void bare_must(int code, const struct kvp_error *err);
 /* Read a plan, and prove it. */
 struct kvp_verdict *bare_read(struct kvp_plan *plan, const char *path);
 
-/* Find the sizes of a plan's planes and arena, for all that is copied of x. */
+/* Find the order, and the sizes of planes and arena, for all that is copied of
+   x. */
 void bare_measure(struct bare *x);
 
 /* Make all ranks of this process, [x->ranks], up to GRANTED. */
@@ -32,9 +34,10 @@ struct bare *bare_make(const struct bare *x);
 void bare_undo(const struct bare *x, struct bare *ranks);
 
 /* Import the planes of a rank in another process: reserve the addresses,
-   then import, map and grant one chunk after the other to device 0. */
+   then import, map and grant one chunk after the other to device 0; `index`
+   counts in the order. */
 struct bare *bare_import_begin(const struct bare *x);
-void bare_import(struct bare *from, size_t chunk,
+void bare_import(struct bare *from, size_t index,
 		 const struct kvp_shared *shared);
 /* `count` chunks were imported. */
 void bare_import_undo(struct bare *from, size_t count);
