@@ -53,7 +53,7 @@ SO      := $(B)/libkvplan.so.$(SOVERSION)
 MAP     := src/libkvplan.map
 MAN     := $(sort $(wildcard man/*))
 
-.PHONY: FORCE all deps deps-test demo test bench headers layers symbols fields sizes man install uninstall clean help
+.PHONY: FORCE all deps deps-test deps-mpi mpi demo test bench headers layers symbols fields sizes man install uninstall clean help
 .DELETE_ON_ERROR:
 all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
 ifeq ($(CUDA_INC),)
@@ -68,6 +68,8 @@ deps:                           ## install the Debian packages that "make demo" 
 deps-test: deps                 ## and those that "make test" needs
 	$(call apt_install,clang libclang-rt-dev pkg-config check mandoc jq \
 	  universal-ctags git python3 spin)
+deps-mpi: deps                  ## and those that "make mpi" needs
+	$(call apt_install,libopenmpi-dev openmpi-bin libmpich-dev mpich)
 
 $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 	$(call say,LD)$(LINK)
@@ -76,6 +78,19 @@ $(B)/kvplan: $(call obj,$(call in,src/cli)) $(LIB)
 $(B)/kvcheck: HARDEN_LINK += -Wl,--gc-sections
 $(B)/kvcheck: $(call obj,$(filter-out src/base/json_tree.c,$(call in,src/base src/model src/check src/kvcheck)))
 	$(call say,LD)$(LINK)
+# One program for each MPI that is there: kvplan-mpi for what mpicc names, and
+# Debian's two.  One file includes mpi.h; the wrapper shows where that is.
+MPIS     := $(foreach m,mpi mpi.openmpi mpi.mpich,$(if $(shell command -v $(m:mpi%=mpicc%)),$(m)))
+MPI_OBJ  := $(call obj,$(filter-out src/mpi/job.c,$(call in,src/mpi)))
+mpi_show  = $(shell $(*:mpi%=mpicc%) -show)
+mpi: $(MPIS:%=$(B)/kvplan-%)    ## kvplan-mpi for every MPI that is installed
+	$(Q)$(if $(MPIS),,echo 'no mpicc; "make deps-mpi" installs two' >&2; exit 1)
+$(MPIS:%=$(B)/kvplan-%): HARDEN_LINK += -Wl,--gc-sections
+$(MPIS:%=$(B)/kvplan-%): $(B)/kvplan-%: $(B)/%/src/mpi/job.o $(MPI_OBJ) $(call obj,$(filter-out src/cli/main.c,$(call in,src/cli))) $(LIB)
+	$(call say,LD)$(LINK) $(filter-out -I%,$(wordlist 2,99,$(mpi_show)))
+$(MPIS:%=$(B)/%/src/mpi/job.o): $(B)/%/src/mpi/job.o: src/mpi/job.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE) $(patsubst -I%,-isystem %,$(filter -I%,$(mpi_show)))
 $(LIB): $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
 $(SO): $(call obj,$(LIB_SRC)) $(MAP)
@@ -131,8 +146,10 @@ may_import := $(on_model)|$(call room,import)|$(call public,import)
 may_kvcheck := $(on_model)|$(call public,verify)
 # Of private headers only these.
 may_cli   := $(on_base)|$(call room,cli)|kvplan/[a-z_]*\.h|cache/decode_workload\.h|size/(search|sizing)\.h|realize/obstacles\.h
-layers: all                     ## no room includes what it may not or writes JSON by hand
-	$(Q)sh tests/gates/layers.sh $(B) $(foreach r,$(ROOMS) kvcheck cli,$(r) '$(may_$(r))')
+may_mpi   := $(may_cli)|$(call room,mpi)|backend/visible\.h
+layers: all $(MPI_OBJ) $(MPIS:%=$(B)/%/src/mpi/job.o) ## no room includes what it may not or writes JSON by hand
+	$(Q)sh tests/gates/layers.sh $(B) $(foreach r,$(ROOMS) kvcheck cli mpi,$(r) '$(may_$(r))')
+	$(Q)$(if $(MPIS),sh tests/gates/layers.sh $(B)/$(firstword $(MPIS)) mpi '$(may_mpi)')
 	$(Q)sh tests/gates/json.sh
 	$(Q)bad=0; grep -rl 'cJSON\.h' src include | grep -vE '^src/base/json(_tree)?\.c$$' && bad=1; \
 	  grep -rlE --include='*.[ch]' '[<"/]cuda(Typedefs)?\.h' src include | grep -v '^src/backend/\(backend_cuda[a-z_]*\.[ch]\|cuda_api\.[ch]\)$$' && bad=1; \
@@ -146,8 +163,9 @@ sizes:                          ## report file and function sizes, refuse the to
 	$(Q)sh tests/gates/sizes.sh
 man:                            ## lint the manual
 	$(Q)mandoc -Tlint -Wwarning $(MAN)
-install: all                    ## honours PREFIX and DESTDIR
-	install -Dm755 -t $(DESTDIR)$(PREFIX)/bin $(B)/kvplan $(B)/kvcheck
+MPI_BUILT := $(wildcard $(MPIS:%=$(B)/kvplan-%))
+install: all $(MPI_BUILT)       ## honours PREFIX and DESTDIR
+	install -Dm755 -t $(DESTDIR)$(PREFIX)/bin $(B)/kvplan $(B)/kvcheck $(MPI_BUILT)
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
 	install -Dm755 -t $(DESTDIR)$(PREFIX)/lib $(SO)
 	ln -sf $(notdir $(SO)) $(DESTDIR)$(PREFIX)/lib/libkvplan.so
@@ -158,7 +176,7 @@ install: all                    ## honours PREFIX and DESTDIR
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(MAN))
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man7 $(filter %.7,$(MAN))
 uninstall:                      ## remove what install put there
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/kvplan bin/kvcheck lib/libkvplan.a \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/kvplan bin/kvcheck $(MPIS:%=bin/kvplan-%) lib/libkvplan.a \
 	  lib/libkvplan.so lib/$(notdir $(SO)) lib/pkgconfig/kvplan.pc \
 	  $(patsubst man/%,share/man/man1/%,$(filter %.1,$(MAN))) \
 	  $(patsubst man/%,share/man/man3/%,$(filter %.3,$(MAN))) \

@@ -25,7 +25,7 @@ LAUNCHES := $(filter %/share,$(GPU) $(BENCH))
 
 # Names of tests: unit/ROOM/SUITE, as the program's path, as the script's
 # folder.  Those that take long come first, so that none is waited for alone.
-LONG     := cli realize import model
+LONG     := mpi cli realize import model
 SUITE_TESTS   := $(patsubst tests/unit/%.c,unit/%,$(subst /test_,/,$(call in,tests/unit/*)))
 PROGRAM_TESTS := $(patsubst $(B)/tests/%,%,$(SHARE) $(PROGRAMS) $(FUZZERS))
 SCRIPT_TESTS  := $(patsubst tests/%/run.sh,%,$(SCRIPTS))
@@ -46,7 +46,7 @@ $(SUITE_TESTS:%=$(B)/log/%.log): $(UNIT) FORCE
 	$(RUN_TEST) env $(if $(SAN),CK_FORK=no )CK_RUN_SUITE=$(basename $(notdir $@)) $(UNIT)
 $(PROGRAM_TESTS:%=$(B)/log/%.log): $(B)/log/%.log: $(B)/tests/% $(FAKE) FORCE
 	$(RUN_TEST) $<
-$(SCRIPT_TESTS:%=$(B)/log/%.log): $(B)/log/%.log: tests/%/run.sh all $(FAKE) FORCE
+$(SCRIPT_TESTS:%=$(B)/log/%.log): $(B)/log/%.log: tests/%/run.sh all $(FAKE) $(if $(SAN),,$(MPIS:%=$(B)/kvplan-%)) FORCE
 	$(RUN_TEST) sh $<
 $(B)/log/signal.log: $(SIGNAL)
 $(B)/log/thread.log: $(THREAD)

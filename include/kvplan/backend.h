@@ -119,6 +119,10 @@ struct kvp_device_ops {
 	/* Whether `device` can be granted access to memory of `owner`. */
 	int (*peer)(struct kvp_backend *b, uint32_t device, uint32_t owner,
 		    bool *can, struct kvp_error *err);
+	/* Whether the process sees a GPU whose UUID ends with this text;
+	   true for a backend without GPUs. */
+	int (*visible)(struct kvp_backend *b, const char *uuid_end, bool *is,
+		       struct kvp_error *err);
 	/* The free memory of a device. */
 	int (*memory)(struct kvp_backend *b, uint32_t device,
 		      uint64_t *free_bytes, struct kvp_error *err);
@@ -307,7 +311,8 @@ enum kvp_op {
 	KVP_OP_POOL_CREATE = 1 << 14, KVP_OP_POOL_DESTROY = 1 << 15,
 	KVP_OP_ALLOCATE = 1 << 16, KVP_OP_DEALLOCATE = 1 << 17,
 	KVP_OP_PROCESS = 1 << 18, KVP_OP_EXPORT = 1 << 19,
-	KVP_OP_IMPORT = 1 << 20, KVP_OP_ALL = (1 << 21) - 1
+	KVP_OP_IMPORT = 1 << 20, KVP_OP_VISIBLE = 1 << 21,
+	KVP_OP_ALL = (1 << 22) - 1
 };
 
 /* Which calls fail, of those whose bit is set in `ops`. */

@@ -51,7 +51,7 @@ BACKEND_VERBS(VERB_BIT)
 		sizeof(struct kvp_mapping_ops) +			\
 		sizeof(struct kvp_pool_ops)) / sizeof(void (*)(void)))
 
-_Static_assert(VERBS == 21 && SLOTS == 21 && KVP_OP_ALL == (1 << 21) - 1,
+_Static_assert(VERBS == 22 && SLOTS == 22 && KVP_OP_ALL == (1 << 22) - 1,
 	       "a verb is a slot, an op bit and a row in verbs.def");
 
 /* Marks the arguments of a missing verb as used. */

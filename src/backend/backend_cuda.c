@@ -98,6 +98,34 @@ static int cuda_device(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
+/* Of all GPUs that the driver shows, not only the backend's. */
+static int cuda_visible(struct kvp_backend *b, const char *uuid_end, bool *is,
+			struct kvp_error *err)
+{
+	struct cuda *c = cuda_of(b);
+	char text[sizeof(((struct kvp_device_info *)0)->uuid)];
+	bool found = false;
+	size_t len = strlen(uuid_end);
+	int count = 0, i;
+	CUdevice device;
+	CUuuid bytes;
+	int code = CALL(c, err, DeviceGetCount, (&count));
+
+	for (i = 0; i < count && !code && !found; i++) {
+		code = CALL(c, err, DeviceGet, (&device, i));
+		if (!code)
+			code = CALL(c, err, DeviceGetUuid, (&bytes, device));
+		if (code)
+			break;
+		uuid_text(text, sizeof(text), &bytes);
+		found = strlen(text) >= len &&
+			!strcmp(text + strlen(text) - len, uuid_end);
+	}
+	if (!code)
+		*is = found;
+	return code;
+}
+
 static int cuda_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 		     bool *can, struct kvp_error *err)
 {
@@ -302,7 +330,8 @@ static int cuda_granted(struct kvp_backend *b, uint64_t address,
 
 const struct kvp_backend cuda_backend = {
 	.device = {
-		.device = cuda_device, .peer = cuda_peer, .memory = cuda_memory,
+		.device = cuda_device, .peer = cuda_peer,
+		.visible = cuda_visible, .memory = cuda_memory,
 		.synchronize = cuda_synchronize,
 	},
 	.mapping = {

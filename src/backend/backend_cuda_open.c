@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "backend/backend_cuda.h"
+#include "backend/visible.h"
 
 #ifdef KVP_HAVE_CUDA
 
@@ -111,6 +112,14 @@ static int count_gpus(struct cuda *c, uint32_t *count, struct kvp_error *err)
 	return code;
 }
 
+int visible_gpus(uint32_t *count, struct kvp_error *err)
+{
+	struct cuda c = { .gpus = NULL };
+	int code = cuda_api_load(&c.api, err);
+
+	return code ? code : count_gpus(&c, count, err);
+}
+
 static int check_ordinals(const uint32_t *ordinals, size_t count,
 			  uint32_t found, struct kvp_error *err)
 {
@@ -178,14 +187,25 @@ int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 
 #else
 
+static int fail_unbuilt(struct kvp_error *err)
+{
+	return kvp_error_set(err, KVP_EUNAVAILABLE, "built without the CUDA"
+			     " headers cuda.h and cudaTypedefs.h");
+}
+
+int visible_gpus(uint32_t *count, struct kvp_error *err)
+{
+	(void)count;
+	return fail_unbuilt(err);
+}
+
 int kvp_backend_cuda(struct kvp_backend **b, const uint32_t *devices,
 		     size_t count, struct kvp_error *err)
 {
 	*b = NULL;
 	(void)devices;
 	(void)count;
-	return kvp_error_set(err, KVP_EUNAVAILABLE, "built without the CUDA"
-			     " headers cuda.h and cudaTypedefs.h");
+	return fail_unbuilt(err);
 }
 
 #endif

@@ -98,6 +98,16 @@ static int host_device(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
+static int host_visible(struct kvp_backend *b, const char *uuid_end, bool *is,
+			struct kvp_error *err)
+{
+	(void)b;
+	(void)uuid_end;
+	(void)err;
+	*is = true;
+	return KVP_OK;
+}
+
 static int host_peer(struct kvp_backend *b, uint32_t device, uint32_t owner,
 		     bool *can, struct kvp_error *err)
 {
@@ -299,7 +309,8 @@ static void host_close(struct kvp_backend *b)
 
 static const struct kvp_backend host_backend = {
 	.device = {
-		.device = host_device, .peer = host_peer, .memory = host_memory,
+		.device = host_device, .peer = host_peer,
+		.visible = host_visible, .memory = host_memory,
 		.synchronize = host_synchronize, .process = host_process,
 	},
 	.mapping = {

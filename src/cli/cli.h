@@ -25,7 +25,7 @@ struct opt {
 #define OPT_HELP { 'h', "help", NULL, false, "print this text" }
 
 struct command {
-	const char *name;
+	const char *name;	/* NULL: the program is the command */
 	const char *usage;	/* what follows "kvplan NAME " */
 	const char *summary;	/* one line */
 	const char *text;	/* a paragraph for --help */
@@ -108,6 +108,11 @@ static inline bool cap_is_reached(bool bounded, uint64_t cap_bytes,
 void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);
 
 /* out.c */
+
+/* The program's name in messages: "kvplan" unless it sets another. */
+extern const char *out_program;
+/* Print neither messages nor results: another process of the job does. */
+extern bool out_silent;
 
 /* The exit status of a code; after an interrupt 128 + the signal. */
 int out_status(int code);

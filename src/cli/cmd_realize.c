@@ -42,76 +42,6 @@ static const struct opt opts[OPTS] = {
 	[HELP] = OPT_HELP,
 };
 
-static int read_plan(struct kvp_plan *plan, const char *path,
-		     struct kvp_error *err)
-{
-	char *text = NULL;
-	size_t len;
-	int code = kvp_file_read(path, &text, &len, err);
-
-	if (!code)
-		code = kvp_plan_read(plan, kvp_file_label(path), text, len,
-				     err);
-	free(text);
-	return code;
-}
-
-static int read_addresses(struct kvp_addresses **addresses, const char *path,
-			  struct kvp_error *err)
-{
-	char *text = NULL;
-	size_t len;
-	int code = kvp_file_read(path, &text, &len, err);
-
-	if (!code)
-		code = kvp_addresses_read(addresses, kvp_file_label(path),
-					  text, len, err);
-	free(text);
-	return code;
-}
-
-/* Print findings to standard error.  True if the plan is verified. */
-static bool print_findings(const struct kvp_verdict *verdict)
-{
-	const struct kvp_finding *f;
-	char text[512];
-	size_t count, i;
-
-	f = kvp_verdict_findings(verdict, &count);
-	for (i = 0; i < count; i++) {
-		kvp_finding_text(&f[i], text, sizeof(text));
-		fprintf(stderr, "%s: %s\n", f[i].severity == KVP_ERROR ?
-			"error" : "warning", text);
-	}
-	return kvp_verdict_ok(verdict);
-}
-
-/* Say that the plan is not realized, and which --warn options allow it. */
-static void refuse_unverified(const struct kvp_verdict *verdict,
-			      const char *path)
-{
-	const struct kvp_finding *f = NULL;
-	char options[128] = "";
-	size_t used = 0;
-	unsigned seen = 0;
-
-	while ((f = kvp_verdict_obstacle(verdict, f))) {
-		if (!kvp_rule_is_advisory(f->rule))
-			break;
-		if (seen >> f->rule & 1)
-			continue;
-		seen |= 1u << f->rule;
-		used += (size_t)snprintf(options + used,
-			sizeof(options) - used, " --warn=%s",
-			kvp_rule_name(f->rule));
-	}
-	out_usage_error("%s: the plan is not verified, nothing was allocated"
-			"%s%s",
-			kvp_file_label(path), f ? "" :
-			"; to realize it all the same, add",
-			f ? "" : options);
-}
-
 /* "A-B" or "A". */
 static int set_ranks(struct realize_settings *s, const char *value)
 {
@@ -144,59 +74,6 @@ static int set_gpus(struct realize_settings *s, const char *value)
 	return opt_gpus(value, s->gpu, &s->ngpus);
 }
 
-static int set_check(struct realize_settings *s, const char *value)
-{
-	if (value && strcmp(value, "quick") && strcmp(value, "full"))
-		return out_usage_error("--check=%s: must be quick or full",
-				       value);
-	s->options.check = value && !strcmp(value, "full") ?
-			   KVP_CHECK_FULL : KVP_CHECK_QUICK;
-	return KVP_EXIT_YES;
-}
-
-/* List the rules that --warn may name: "entry-limit, bound, headroom". */
-static void list_advisory_rules(char *text, size_t size)
-{
-	size_t used = 0;
-	unsigned i;
-
-	for (i = 0; i < KVP_RULES && used < size; i++)
-		if (kvp_rule_is_advisory((enum kvp_rule)i))
-			used += (size_t)snprintf(text + used, size - used,
-				"%s%s", used ? ", " : "",
-				kvp_rule_name((enum kvp_rule)i));
-}
-
-static int set_warn(struct realize_settings *s, const char *value)
-{
-	enum kvp_rule rule;
-	char names[128];
-
-	if (kvp_rule_find(value, &rule))
-		return out_usage_error("--warn=%s: no such rule; kvplan verify "
-				       "--list-rules names them", value);
-	list_advisory_rules(names, sizeof(names));
-	if (!kvp_rule_is_advisory(rule))
-		return out_usage_error("--warn=%s: a plan that breaks this "
-			"rule has wrong mappings or wrong numbers and is never "
-			"realized; only these rules may be warnings here: %s",
-			value, names);
-	s->rules.severity[rule] = KVP_WARNING;
-	if (rule == KVP_RULE_ENTRY_LIMIT)
-		s->options.over_limit = true;
-	return KVP_EXIT_YES;
-}
-
-/* Standard output is for the report, so these options need a file. */
-static int set_file(const char **file, const char *option, const char *value)
-{
-	if (!strcmp(value, "-"))
-		return out_usage_error("--%s=-: must be a file; --json prints "
-				       "the capacities", option);
-	*file = value;
-	return KVP_EXIT_YES;
-}
-
 static int set_option(void *settings, int got, const char *value)
 {
 	struct realize_settings *s = settings;
@@ -210,7 +87,7 @@ static int set_option(void *settings, int got, const char *value)
 	case RANKS:
 		return set_ranks(s, value);
 	case CHECK:
-		return set_check(s, value);
+		return realize_set_check(s, value);
 	case LIMITS:
 		s->limits_path = value;
 		return KVP_EXIT_YES;
@@ -218,14 +95,14 @@ static int set_option(void *settings, int got, const char *value)
 		s->addresses = value;
 		return KVP_EXIT_YES;
 	case PUBLISH:
-		return set_file(&s->options.publish, "publish", value);
+		return realize_set_file(&s->options.publish, "publish", value);
 	case TRACE:
-		return set_file(&s->trace, "trace", value);
+		return realize_set_file(&s->trace, "trace", value);
 	case HOLD:
 		s->hold = true;
 		return KVP_EXIT_YES;
 	case WARN:
-		return set_warn(s, value);
+		return realize_set_warn(s, value);
 	case JSON:
 		s->json = true;
 		return KVP_EXIT_YES;
@@ -242,11 +119,8 @@ static int report_and_release(struct kvp_realization *r,
 	struct kvp_error err = { 0 };
 	int exit = realize_report(r, plan, s), code;
 
-	if (!exit && s->hold && !interrupt_signal) {
-		fprintf(stderr, "kvplan: holding; SIGINT or SIGTERM gives "
-			"everything back\n");
-		interrupt_wait();
-	}
+	if (!exit && s->hold)
+		realize_hold();
 	code = kvp_realization_free(r, &err);
 	return code ? out_error(&err) : exit;
 }
@@ -317,35 +191,17 @@ static int check_files(const struct realize_settings *s, const char *plan)
 
 static int realize_file(struct realize_settings *s, const char *path)
 {
-	struct kvp_addresses *addresses = NULL;
-	struct kvp_verdict *verdict = NULL;
-	struct kvp_plan plan = { 0 };
+	struct realize_input in = { .verdict = NULL };
 	struct kvp_error err = { 0 };
-	int exit, code = read_plan(&plan, path, &err);
+	int exit, code = realize_read(&in, s, path, &err);
 
-	if (!code && s->limits_path) {
-		code = limits_load(&s->limits, s->limits_path, &err);
-		s->rules.limits = s->options.limits = &s->limits;
-	}
-	if (!code && s->addresses)
-		code = read_addresses(&addresses, s->addresses, &err);
-	s->options.addresses = addresses;
-	if (!code)
-		code = kvp_verify(&plan, &s->rules, &verdict, &err);
-	if (code) {
+	if (code)
 		exit = out_error(&err);
-	} else if (!print_findings(verdict)) {
-		refuse_unverified(verdict, path);
-		exit = KVP_EXIT_NO;
-	} else if (!check_ranks(&plan, s)) {
+	else if (!check_ranks(&in.plan, s))
 		exit = KVP_EXIT_INPUT;
-	} else {
-		exit = realize_plan(&plan, verdict, s);
-	}
-	kvp_verdict_free(verdict);
-	kvp_plan_release(&plan);
-	kvp_addresses_free(addresses);
-	kvp_limits_release(&s->limits);
+	else
+		exit = realize_plan(&in.plan, in.verdict, s);
+	realize_release(&in, s);
 	return exit;
 }
 
@@ -354,9 +210,7 @@ static int run_realize(const struct command *self, int argc, char **argv)
 	struct realize_settings s = { 0 };
 	int exit;
 
-	kvp_verify_options_init(&s.rules);
-	/* The rule counts all ranks of a node, preflight only --ranks. */
-	s.rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
+	realize_set_rules(&s);
 	exit = opt_read(self, argc, argv, set_option, &s);
 	if (exit != OPT_END)
 		return exit;

@@ -58,11 +58,12 @@ static int next_option(const struct command *command, int argc, char **argv,
 			return (int)i;
 	if (optopt > 0 && optopt < FIRST)	/* a letter, as in -qx */
 		snprintf(letters, sizeof(letters), "-%c", optopt);
-	out_usage_error(got == ':' ? "option %s needs an argument; see "
-			"kvplan %s --help" : "option %s is unknown or takes "
-			"no argument; see kvplan %s --help",
+	out_usage_error("option %s %s; see %s%s%s --help",
 			*letters == '-' ? letters : argv[optind - 1],
-			command->name);
+			got == ':' ? "needs an argument" :
+			"is unknown or takes no argument", out_program,
+			command->name ? " " : "",
+			command->name ? command->name : "");
 	return OPT_BAD;
 }
 
@@ -70,7 +71,10 @@ void opt_help(const struct command *command)
 {
 	size_t i;
 
-	printf("usage: kvplan %s %s\n\n%s\n\noptions:\n", command->name,
+	if (out_silent)
+		return;
+	printf("usage: %s%s%s %s\n\n%s\n\noptions:\n", out_program,
+	       command->name ? " " : "", command->name ? command->name : "",
 	       command->usage, command->text);
 	for (i = 0; i < command->nopts; i++) {
 		const struct opt *o = &command->opts[i];

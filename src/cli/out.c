@@ -10,6 +10,9 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 
+const char *out_program = "kvplan";
+bool out_silent;
+
 int out_status(int code)
 {
 	return code == KVP_EINTERRUPTED ? 128 + (int)interrupt_signal :
@@ -18,7 +21,8 @@ int out_status(int code)
 
 int out_error(const struct kvp_error *err)
 {
-	fprintf(stderr, "kvplan: error: %s\n", err->text);
+	if (!out_silent)
+		fprintf(stderr, "%s: error: %s\n", out_program, err->text);
 	return out_status(err->code);
 }
 
@@ -26,9 +30,11 @@ static void print_message(const char *kind, const char *format, va_list args)
 {
 	char text[KVP_ERROR_MAX];
 
+	if (out_silent)
+		return;
 	kvp_error_format(text, sizeof(text), format, args);
 	utf8_clean(text);
-	fprintf(stderr, "kvplan: %s: %s\n", kind, text);
+	fprintf(stderr, "%s: %s: %s\n", out_program, kind, text);
 }
 
 int out_usage_error(const char *format, ...)
@@ -56,14 +62,16 @@ static int report_stdout_error(void)
 	static bool reported;
 
 	if (!reported)
-		fprintf(stderr, "kvplan: error: <stdout>: cannot write: %s\n",
-			strerror(errno));
+		fprintf(stderr, "%s: error: <stdout>: cannot write: %s\n",
+			out_program, strerror(errno));
 	reported = true;
 	return KVP_EXIT_ENVIRONMENT;
 }
 
 int out_text(const char *text, size_t len)
 {
+	if (out_silent)
+		return KVP_EXIT_YES;
 	return fwrite(text, 1, len, stdout) == len && !fflush(stdout) ?
 	       KVP_EXIT_YES : report_stdout_error();
 }

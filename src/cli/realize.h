@@ -2,7 +2,7 @@
  * What kvplan realize's files share: cmd_realize.c reads the command line
  * and realizes, realize_machine.c opens the backend, realize_cure.c finds
  * what would fit, realize_progress.c prints progress and trace,
- * realize_report.c prints the report.
+ * realize_report.c prints the report.  realize_common.c is for kvplan-mpi too.
  */
 #ifndef KVPLAN_CLI_REALIZE_H
 #define KVPLAN_CLI_REALIZE_H
@@ -27,6 +27,38 @@ struct realize_settings {
 	struct kvp_verify_options rules;
 	struct kvp_realize_options options;
 };
+
+/* realize_common.c */
+
+/* The rules that a plan must keep, before --warn. */
+void realize_set_rules(struct realize_settings *s);
+
+/* Store the value of --check or --warn.  KVP_EXIT_YES or, after a message,
+   KVP_EXIT_INPUT. */
+int realize_set_check(struct realize_settings *s, const char *value);
+int realize_set_warn(struct realize_settings *s, const char *value);
+/* The same for an option whose value must be a file, since standard output is
+   for the report. */
+int realize_set_file(const char **file, const char *option, const char *value);
+
+/* What is read from files; zeroed: nothing. */
+struct realize_input {
+	struct kvp_plan plan;
+	struct kvp_verdict *verdict;
+	struct kvp_addresses *addresses;
+};
+
+/*
+ * Read the plan and the files that options name, verify the plan, and print
+ * findings.  KVP_EREFUSED, with the options that would help, if the plan is
+ * not verified.  The caller releases *in, also after a failure.
+ */
+int realize_read(struct realize_input *in, struct realize_settings *s,
+		 const char *path, struct kvp_error *err);
+void realize_release(struct realize_input *in, struct realize_settings *s);
+
+/* Say that all is held, and wait for a signal. */
+void realize_hold(void);
 
 /*
  * Open the backend; set options.nranks if --ranks is not given.  Errors:

@@ -215,22 +215,49 @@ static uint64_t required_memory_calls(const struct kvp_realization *r)
 	       r->options.check == KVP_CHECK_FULL ? r->nranks : 0;
 }
 
+/* Does a rank of another process of the node import planes, or a static item,
+   of this owner?  item nstatics: planes. */
+static bool is_exported(const struct kvp_realization *r, uint32_t owner,
+			size_t item)
+{
+	const struct kvp_geometry *g = geometry_of(r);
+	uint32_t count = (uint32_t)g->ranks_per_node, own = r->options.first_rank;
+	uint32_t first = own / count * count, other;
+
+	for (other = first; other < first + count; other++) {
+		if (other >= own && other - own < r->nranks)
+			continue;
+		if (item < g->nstatics ?
+		    static_is_imported(g, item, owner, other, 1) :
+		    planes_are_imported(r->plan, owner, other, 1))
+			return true;
+	}
+	return false;
+}
+
 /* Count the calls that pass memory to other processes and get theirs. */
 static uint64_t count_sharing_calls(const struct kvp_realization *r)
 {
-	uint64_t planes = geometry_of(r)->nplanes, calls = 0;
-	uint32_t i, j;
+	const struct kvp_geometry *g = geometry_of(r);
+	uint64_t planes = g->nplanes, chunks = r->plan->nchunks, calls = 0;
+	const struct import *m = r->imports;
+	uint32_t i;
+	size_t item;
 
-	for (i = 0; i < r->nimports; i++)
-		calls += planes + r->plan->nchunks * (3 + r->nranks) +
-			 (planes + 1) * r->imports[i].nreaders;
-	for (i = 0; i < r->nranks; i++)
-		for (j = 0; j < r->nimports; j++)
-			if (planes_are_imported(r->plan, r->ranks[i].rank,
-						r->imports[j].rank, 1)) {
-				calls += r->plan->nchunks;
-				break;
-			}
+	for (i = 0; i < r->nimports; i++, m++) {
+		if (m->nreaders)
+			calls += planes + chunks * (3 + r->nranks) +
+				 (planes + 1) * m->nreaders;
+		for (item = 0; item < g->nstatics; item++)
+			if (static_is_imported(g, item, m->rank,
+					       r->options.first_rank,
+					       r->nranks))
+				calls += 4 + r->nranks;
+	}
+	for (i = 0; r->shared && i < r->nranks; i++)
+		for (item = 0; item <= g->nstatics; item++)
+			if (is_exported(r, r->ranks[i].rank, item))
+				calls += item < g->nstatics ? 1 : chunks;
 	return calls;
 }
 

@@ -86,7 +86,7 @@ static void pass_members(struct bytes *b, struct share_blob *m)
 	}
 	pass_bytes(b, m->endpoint, sizeof(m->endpoint));
 	for (i = 0; i < KVP_SHARE_RANKS_MAX; i++)
-		pass_u64(b, &m->gpus[i]);
+		pass_bytes(b, m->gpus[i].end, sizeof(m->gpus[i].end));
 }
 
 void share_blob_write(const struct share_blob *m, struct kvp_share_blob *out)

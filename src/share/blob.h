@@ -12,6 +12,12 @@
 #define SHARE_ENDPOINT_BYTES 108	/* of sockaddr_un's path */
 #define SHARE_TEXT_BYTES 304
 
+/* The last 12 bytes of a GPU's UUID; zero: it has none.  All 16 of 16 ranks
+   do not fit a blob. */
+struct share_gpu {
+	unsigned char end[12];
+};
+
 struct share_blob {
 	uint32_t phase;		/* 1 or 2: the gather it is for */
 	int code;		/* KVP_OK: well */
@@ -26,7 +32,7 @@ struct share_blob {
 	char host[SHARE_HOST_BYTES];
 	/* If it is well: */
 	char endpoint[SHARE_ENDPOINT_BYTES];	/* "@NAME" or a path */
-	uint64_t gpus[KVP_SHARE_RANKS_MAX];	/* hashes of UUIDs; 0: none */
+	struct share_gpu gpus[KVP_SHARE_RANKS_MAX];
 	/* If it failed: */
 	char text[SHARE_TEXT_BYTES];
 };

@@ -184,9 +184,27 @@ static int check_nodes(const struct kvp_share *s,
 	return KVP_OK;
 }
 
-static uint64_t gpu_of(const struct share_blob *const *holder, uint64_t rank)
+static const struct share_gpu *gpu_of(const struct share_blob *const *holder, uint64_t rank)
 {
-	return holder[rank]->gpus[rank - holder[rank]->first_rank];
+	return &holder[rank]->gpus[rank - holder[rank]->first_rank];
+}
+
+struct uuid_text {
+	char text[32];
+};
+
+/* As nvidia-smi ends it; "" if there is none. */
+static struct uuid_text gpu_text(const struct share_gpu *gpu)
+{
+	static const struct share_gpu none;
+	const unsigned char *b = gpu->end;
+	struct uuid_text t = { "" };
+
+	if (memcmp(gpu, &none, sizeof(none)))
+		snprintf(t.text, sizeof(t.text), "%02x%02x-%02x%02x-%02x%02x-"
+			 "%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3],
+			 b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11]);
+	return t;
 }
 
 /* The GPUs of this process's node. */
@@ -197,19 +215,56 @@ static int check_gpus(const struct kvp_share *s,
 	uint64_t per_node = s->plan->geometry.ranks_per_node;
 	uint64_t first = s->self.first_rank / per_node * per_node;
 	uint64_t rank, other;
+	struct uuid_text uuid;
 
-	for (rank = first; rank < first + per_node; rank++)
-		for (other = first; other < rank && !s->share_gpu; other++)
-			if (gpu_of(holder, rank) &&
-			    gpu_of(holder, rank) == gpu_of(holder, other))
+	for (rank = first; rank < first + per_node && !s->share_gpu; rank++) {
+		uuid = gpu_text(gpu_of(holder, rank));
+		for (other = first; other < rank && *uuid.text; other++)
+			if (!memcmp(gpu_of(holder, rank),
+				    gpu_of(holder, other),
+				    sizeof(struct share_gpu)))
 				return kvp_error_set(err, KVP_EREFUSED,
-					"ranks %llu and %llu use the same GPU; "
-					"give each its own, or allow sharing",
-					(ull)other, (ull)rank);
+					"ranks %llu and %llu use the same GPU, "
+					"whose UUID ends in %s; give each its "
+					"own, or allow sharing", (ull)other,
+					(ull)rank, uuid.text);
+	}
 	return KVP_OK;
 }
 
-static int check_all(const struct kvp_share *s, const struct share_blob **holder,
+/* Whether a process can import from a GPU that it does not see has not been
+   measured. */
+static int check_visible(struct kvp_share *s,
+			 const struct share_blob *const *holder,
+			 struct kvp_error *err)
+{
+	struct kvp_realization *r = s->r;
+	struct kvp_backend *b = r->watch.inner;
+	struct uuid_text uuid;
+	bool visible = true;
+	uint32_t i, rank;
+	int code;
+
+	for (i = 0; i < r->nimports; i++) {
+		rank = r->imports[i].rank;
+		uuid = gpu_text(gpu_of(holder, rank));
+		code = *uuid.text ?
+			b->device.visible(b, uuid.text, &visible, err) :
+			KVP_OK;
+		if (code)
+			return code;
+		if (!visible)
+			return kvp_error_set(err, KVP_EREFUSED, "rank %u is on "
+				"the GPU whose UUID ends in %s; rank %u imports "
+				"from it and does not see it: let every process "
+				"see all GPUs of the node "
+				"(CUDA_VISIBLE_DEVICES)", rank, uuid.text,
+				s->self.first_rank);
+	}
+	return KVP_OK;
+}
+
+static int check_all(struct kvp_share *s, const struct share_blob **holder,
 		     struct kvp_error *err)
 {
 	size_t i;
@@ -221,7 +276,9 @@ static int check_all(const struct kvp_share *s, const struct share_blob **holder
 		code = check_ranks(s, holder, err);
 	if (!code)
 		code = check_nodes(s, holder, err);
-	return code ? code : check_gpus(s, holder, err);
+	if (!code)
+		code = check_gpus(s, holder, err);
+	return code ? code : check_visible(s, holder, err);
 }
 
 int share_compare(struct kvp_share *s, const struct kvp_share_blob *blobs,

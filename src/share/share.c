@@ -84,15 +84,28 @@ static int check_options(const struct kvp_share_options *o,
 	return KVP_OK;
 }
 
+/* Read "GPU-" and 16 bytes as 8-4-4-4-12 digits. */
+static void read_uuid(const char *uuid, struct share_gpu *gpu)
+{
+	unsigned byte[16];
+	size_t i;
+
+	if (sscanf(uuid, "GPU-%2x%2x%2x%2x-%2x%2x-%2x%2x-%2x%2x-"
+		   "%2x%2x%2x%2x%2x%2x", &byte[0], &byte[1], &byte[2],
+		   &byte[3], &byte[4], &byte[5], &byte[6], &byte[7], &byte[8],
+		   &byte[9], &byte[10], &byte[11], &byte[12], &byte[13],
+		   &byte[14], &byte[15]) != 16)
+		return;
+	for (i = 0; i < sizeof(gpu->end); i++)
+		gpu->end[i] = (unsigned char)byte[16 - sizeof(gpu->end) + i];
+}
+
 static void fill_gpus(struct kvp_share *s)
 {
-	const char *uuid;
 	uint32_t i;
 
-	for (i = 0; i < s->r->nranks; i++) {
-		uuid = s->r->devices[i].uuid;
-		s->self.gpus[i] = *uuid ? share_hash(uuid, strlen(uuid)) : 0;
-	}
+	for (i = 0; i < s->r->nranks; i++)
+		read_uuid(s->r->devices[i].uuid, &s->self.gpus[i]);
 }
 
 static int begin(struct kvp_share *s, const struct kvp_verdict *verdict,

@@ -429,6 +429,7 @@ static void call_verbs(struct kvp_backend *b, uint64_t v)
 	HOLDS(b->mapping.export_handle(b, v, &shared, NULL));
 	HOLDS(b->mapping.import_handle(b, device, &shared, &got, NULL));
 	HOLDS(b->mapping.import_handle(b, 0, &shared, &got, NULL));
+	(void)b->device.visible(b, v & 1 ? "GPU-" : "", &can, NULL);
 	HOLDS(b->mapping.map(b, v, v, v, NULL));
 	HOLDS(b->mapping.unmap(b, v, v, NULL));
 	HOLDS(b->mapping.grant(b, v, v, &grant, 1, NULL));

@@ -43,6 +43,9 @@ expected() {
 	for header in include/kvplan/*.h; do echo "$header"; done
 	echo bin/kvplan
 	echo bin/kvcheck
+	for program in "${B:-build}"/kvplan-mpi*; do
+		[ -x "$program" ] && echo "bin/${program##*/}"
+	done
 	echo lib/libkvplan.a
 	echo lib/libkvplan.so
 	readlink "$at/lib/libkvplan.so" | sed 's:^:lib/:'

@@ -6,7 +6,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 PATH=$bin:$PATH LC_ALL=C
 export PATH LC_ALL
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 pass() { passed=$((passed + 1)); }
 fail() {
@@ -96,6 +96,12 @@ check_options kvplan 'headroom simulate'
 check_options kvplan size
 check_options kvplan import
 check_options kvcheck
+if [ -x "$bin/kvplan-mpi" ]; then
+	check_options kvplan-mpi
+else
+	echo "SKIP man/kvplan-mpi: not built, there is no mpicc"
+	skipped=$((skipped + 1))
+fi
 kvplan --help |
 	awk '/^commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' |
 	sort >"$work/program"
@@ -253,5 +259,5 @@ for page in man/*; do
 		fail "$page: mandoc has something to say, or is not there"
 	fi
 done
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

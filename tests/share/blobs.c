@@ -22,7 +22,7 @@
 	"\"a\",\"bytes_per_page\":2000}],\"ranks\":" #ranks		\
 	",\"dcp_group_size\":1" rest "}"
 
-static struct planned three, four, larger, relabelled;
+static struct planned three, four, larger, relabelled, importing;
 static char host[SHARE_HOST_BYTES];
 
 /* All processes of a job, and what the gathers deliver to the first. */
@@ -32,6 +32,7 @@ static struct scene {
 	const char *node[PROCESSES];
 	const char *gpu[PROCESSES];	/* NULL: it has no UUID */
 	bool share_gpu;
+	bool only_first;		/* makes the exchange */
 	struct kvp_backend *backend[PROCESSES];
 	struct kvp_share *share[PROCESSES];
 	struct kvp_share_blob first[BLOBS_MAX], second[BLOBS_MAX];
@@ -175,7 +176,21 @@ static void two_nodes(void)
 static void same_gpu(void)
 {
 	two_nodes();
-	scene.gpu[0] = scene.gpu[1] = "GPU-1";
+	scene.gpu[0] = scene.gpu[1] = "GPU-11111111-2222-3333-4444-555555555555";
+}
+static void no_uuid(void)
+{
+	two_nodes();
+	scene.gpu[0] = scene.gpu[1] = "GPU";
+}
+/* Rank 0 imports from a GPU that its process does not see. */
+static void unseen_gpu(void)
+{
+	scene.planned = &importing;
+	scene.count = 2;
+	scene.gpu[0] = "GPU-11111111-2222-3333-4444-555555555555";
+	scene.gpu[1] = "GPU-11111111-2222-3333-4444-555555555556";
+	scene.only_first = true;
 }
 static void same_gpu_allowed(void)
 {
@@ -186,8 +201,8 @@ static void same_gpu_allowed(void)
 static void gpu_elsewhere(void)
 {
 	two_nodes();
-	scene.gpu[0] = scene.gpu[2] = "GPU-1";
-	scene.gpu[1] = scene.gpu[3] = "GPU-2";
+	scene.gpu[0] = scene.gpu[2] = "GPU-11111111-2222-3333-4444-555555555555";
+	scene.gpu[1] = scene.gpu[3] = "GPU-11111111-2222-3333-4444-555555555556";
 }
 static void wrong_node(void) { CHANGE(1, strcpy(b.node, "b")); }
 static void one_node(void)
@@ -332,10 +347,18 @@ static const struct trial {
 	{ .name = "two nodes", .set = two_nodes, .state = KVP_PUBLISHED },
 	{ .name = "the same GPU", .set = same_gpu, .exchange = KVP_EREFUSED,
 	  .commit = KVP_EREFUSED, .state = KVP_UNWOUND,
-	  .text = "ranks 0 and 1 use the same GPU; give each its own, or allow "
+	  .text = "ranks 0 and 1 use the same GPU, whose UUID ends in "
+		  "2222-3333-4444-555555555555; give each its own, or allow "
 		  "sharing" },
 	{ .name = "the same GPU, allowed", .set = same_gpu_allowed,
 	  .state = KVP_PUBLISHED },
+	{ .name = "no UUIDs", .set = no_uuid, .state = KVP_PUBLISHED },
+	{ .name = "a GPU that is not visible", .set = unseen_gpu,
+	  .exchange = KVP_EREFUSED, .commit = KVP_EREFUSED,
+	  .state = KVP_UNWOUND, .text = "rank 1 is on the GPU whose UUID ends "
+	  "in 2222-3333-4444-555555555556; rank 0 imports from it and does "
+	  "not see it: let every process see all GPUs of the node "
+	  "(CUDA_VISIBLE_DEVICES)" },
 	{ .name = "the same GPU elsewhere", .set = gpu_elsewhere,
 	  .state = KVP_PUBLISHED },
 	{ .name = "another user elsewhere", .set = two_nodes,
@@ -401,6 +424,15 @@ static int device_with_uuid(struct kvp_backend *b, uint32_t device,
 	return code;
 }
 
+/* But one. */
+static int see_all(struct kvp_backend *b, const char *uuid, bool *visible,
+		       struct kvp_error *err)
+{
+	(void)b, (void)err;
+	*visible = strcmp(uuid, "2222-3333-4444-555555555556") != 0;
+	return KVP_OK;
+}
+
 static void begin(uint32_t i)
 {
 	const struct kvp_share_options o = {
@@ -413,6 +445,7 @@ static void begin(uint32_t i)
 	expect(!kvp_backend_host(b, 1, 4096, &err), "%s", err.text);
 	host_device = (*b)->device.device;
 	(*b)->device.device = device_with_uuid;
+	(*b)->device.visible = see_all;
 	expect(!kvp_share_begin(&scene.share[i], &scene.planned->plan,
 				scene.planned->verdict, *b, &o,
 				&scene.first[i], &err), "%s", err.text);
@@ -498,7 +531,7 @@ static void run_case(size_t index)
 	if (t->first)
 		t->first();
 	/* The others get what was given, so theirs are good if that is. */
-	for (i = 1; i < scene.count; i++) {
+	for (i = 1; i < scene.count && !scene.only_first; i++) {
 		code = kvp_share_exchange(scene.share[i], first, scene.count,
 					  &scene.second[i], NULL);
 		expect(!code || (t->exchange && !t->first),
@@ -543,6 +576,8 @@ int main(void)
 	gethostname(host, sizeof(host) - 1);
 	make_planned(&three, GEOMETRY(16, 3, ""), KVP_MERGE_ROW);
 	make_planned(&relabelled, GEOMETRY(32, 3, ""), KVP_MERGE_ROW);
+	make_planned(&importing, GEOMETRY(16, 2, ",\"access\":{\"imports\":"
+		     "[[1],[0]]}"), KVP_MERGE_ROW);
 	make_planned(&four, GEOMETRY(16, 4, ",\"ranks_per_node\":2"),
 		     KVP_MERGE_ROW);
 	make_planned(&larger, GEOMETRY(16, 3, ",\"static\":[{\"name\":\"x\","

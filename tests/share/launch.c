@@ -24,7 +24,7 @@
 
 #include "backend/backend_host.h"
 
-#define JOB_MS 30000
+#define JOB_MS 120000
 
 /* Preflight asks for the limits of the process past the events. */
 #define TOLD_OPS (KVP_OP_ALL & ~KVP_OP_PROCESS)
@@ -114,6 +114,8 @@ static void on_event(void *cookie, const struct kvp_event *e)
 	if (e->kind != KVP_EVENT_CALL)
 		return;
 	self->calls++;
+	self->report.calls_done = e->calls_done;
+	self->report.calls_total = e->calls_total;
 	if (self->m->signal && self->calls == self->m->at)
 		raise(self->m->signal);
 }
@@ -266,6 +268,8 @@ static void run_member(struct self *self)
 
 	signal(SIGINT, interrupt);
 	open_backend(self);
+	if (j->started)
+		j->started(NULL, self->m, r);
 	s = share(self);
 	r->state = kvp_share_state(s);
 	give_part(self, s);
@@ -282,6 +286,8 @@ static void run_member(struct self *self)
 	kvp_backend_close(self->backend);
 	kvp_backend_close(self->inner);
 	r->left += launch_count_open() - before;
+	if (j->freed)
+		j->freed(NULL, self->m, r);
 	launch_give(self->m, NOTE_FREED, r, sizeof(*r));
 	exit(0);
 }

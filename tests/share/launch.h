@@ -27,6 +27,7 @@ struct report {
 	int code[SHARE_CALLS];
 	char text[SHARE_CALLS][KVP_ERROR_MAX];	/* of those that failed */
 	uint64_t calls[SHARE_CALLS];	/* backend calls made after each */
+	uint64_t calls_done, calls_total;	/* as events told last */
 	uint64_t entries;	/* table entries held when PUBLISHED */
 	uint64_t left;		/* what was not given back when it was freed */
 	uint64_t wrong;		/* for the hooks: what they found wrong, */
@@ -81,10 +82,11 @@ struct job {
 	   called in the launcher. */
 	void (*change)(struct job *job, unsigned gather, uint32_t receiver,
 		       struct kvp_share_blob *blobs);
-	/* May be NULL; called in the process: before everything else; when it
-	   has committed; when all have, and nobody has freed anything. */
+	/* May be NULL; called in the process: before everything else; before
+	   the first call of share.h; when it has committed; when all have,
+	   and nobody has freed anything; when everything is freed. */
 	void (*prepare)(struct job *job, uint32_t index);
-	launch_hook *committed, *settled;
+	launch_hook *started, *committed, *settled, *freed;
 };
 
 /* Run a job to its end; returns false if a process neither died nor stopped and

@@ -15,7 +15,7 @@
 #include "backend/backend_watch.h"
 #include "unit/unit.h"
 
-#define VERBS 21
+#define VERBS 22
 
 static struct {
 	struct kvp_backend base;
@@ -270,6 +270,16 @@ static int stub_import_handle(struct kvp_backend *b, uint32_t device,
 	return KVP_OK;
 }
 
+static int stub_visible(struct kvp_backend *b, const char *uuid, bool *is,
+			struct kvp_error *err)
+{
+	(void)err;
+	COUNT(21);
+	ck_assert_str_eq(uuid, "GPU-1");
+	*is = true;
+	return KVP_OK;
+}
+
 static void stub_close(struct kvp_backend *b)
 {
 	ck_assert_ptr_eq(b, &stub.base);
@@ -277,7 +287,7 @@ static void stub_close(struct kvp_backend *b)
 }
 
 static const struct kvp_backend stub_backend = {
-	.device = { stub_device, stub_peer, stub_memory, stub_synchronize,
+	.device = { stub_device, stub_peer, stub_visible, stub_memory, stub_synchronize,
 		    stub_process },
 	.mapping = { stub_reserve, stub_unreserve, stub_create, stub_release,
 		     stub_export_handle, stub_import_handle, stub_map,
@@ -401,6 +411,10 @@ static int call(int bit, uint64_t *out, struct kvp_error *err)
 		code = b->mapping.import_handle(b, DEVICE, &shared_in, out,
 						err);
 		break;
+	case 21:
+		code = b->device.visible(b, "GPU-1", &can, err);
+		*out = can;
+		break;
 	default:
 		code = call_pool(bit, out, err);
 		break;
@@ -413,6 +427,7 @@ static const char *const names[VERBS] = {
 	"release", "map", "unmap", "grant", "granted", "fill", "match",
 	"synchronize", "pool_create", "pool_destroy", "allocate",
 	"deallocate", "process", "export_handle", "import_handle",
+	"visible",
 };
 static const enum kvp_op bits[VERBS] = {
 	KVP_OP_DEVICE, KVP_OP_PEER, KVP_OP_MEMORY, KVP_OP_RESERVE,
@@ -421,6 +436,7 @@ static const enum kvp_op bits[VERBS] = {
 	KVP_OP_MATCH, KVP_OP_SYNCHRONIZE, KVP_OP_POOL_CREATE,
 	KVP_OP_POOL_DESTROY, KVP_OP_ALLOCATE, KVP_OP_DEALLOCATE,
 	KVP_OP_PROCESS, KVP_OP_EXPORT, KVP_OP_IMPORT,
+	KVP_OP_VISIBLE,
 };
 
 static bool has_result(int bit)

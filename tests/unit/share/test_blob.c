@@ -20,7 +20,7 @@ static struct share_blob well_blob(void)
 	for (i = 0; i < SHARE_TOKEN_BYTES; i++)
 		b.token[i] = (unsigned char)(255 - i);
 	for (i = 0; i < KVP_SHARE_RANKS_MAX; i++)
-		b.gpus[i] = UINT64_C(0x0101010101010101) * i;
+		memset(b.gpus[i].end, (int)i, sizeof(b.gpus[i].end));
 	return b;
 }
 
