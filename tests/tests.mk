@@ -15,7 +15,7 @@ PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/faul
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 # Those of tests/share take long and have one compiler enough: like scripts,
 # not run where SCRIPTS is empty.
-SHARE_OBJ := $(call obj,tests/share/launch.c tests/share/trials.c)
+SHARE_OBJ := $(call obj,tests/share/joined.c tests/share/launch.c tests/share/trials.c)
 SHARE    := $(if $(SCRIPTS),$(filter-out $(SHARE_OBJ:.o=),$(patsubst %.c,$(B)/%,$(call in,tests/share))))
 FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 GPU      := $(patsubst %.c,$(B)/%,$(call in,tests/gpu))

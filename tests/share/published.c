@@ -3,12 +3,10 @@
  * join to one capacity document with the planned readers and table entries,
  * and every importer reads what every owner wrote.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
+#include "share/joined.h"
 #include "share/marks.h"
 #include "share/trials.h"
 
@@ -48,57 +46,19 @@ static struct planned plan_layout(const char *path)
 	return p;
 }
 
-/* Count the lines of the access records; all have to have so many readers. */
-static uint32_t count_records(char *text, uint32_t readers)
-{
-	char *line = strstr(text, "\"access\""), *end, *at;
-	uint32_t records = 0, count;
-
-	for (; line && (line = strstr(line, "\"readers\"")); line = end) {
-		end = strchr(line, ']');
-		for (count = 1, at = line; at < end; at++)
-			count += *at == ',' && at > line + 10;
-		expect(count == readers, "a plane has %u readers, expected %u",
-		       count, readers);
-		records++;
-	}
-	return records;
-}
-
-static uint64_t number_behind(const char *text, const char *key)
-{
-	const char *at = text ? strstr(text, key) : NULL;
-	uint64_t number = 0;
-
-	if (at)
-		sscanf(at + strlen(key), "%" SCNu64, &number);
-	return number;
-}
-
 static void check_joined(const struct trial *t, const struct job *j)
 {
-	struct kvp_capacity_part parts[RANKS];
 	struct kvp_error err = { 0 };
-	char *text = NULL;
-	size_t len;
-	uint32_t i, records;
-	uint64_t entries;
+	struct joined joined;
 
-	for (i = 0; i < RANKS; i++)
-		parts[i] = (struct kvp_capacity_part){
-			"part", j->member[i].part, j->member[i].part_len };
-	expect(!kvp_capacity_join(parts, RANKS, true, &text, &len, &err),
-	       "joining: %s", err.text);
-	if (!text)
-		return;
-	entries = number_behind(strstr(text, "\"capacity\":{"),
-				"\"entries\":");
-	expect(entries == t->entries, "%llu table entries, expected %llu",
-	       (ull)entries, (ull)t->entries);
-	records = count_records(text, t->readers);
-	expect(records == RANKS * PLANES, "%u access records, expected %u",
-	       records, RANKS * PLANES);
-	free(text);
+	expect(!join_parts(j, &joined, &err), "joining: %s", err.text);
+	expect(joined.entries == t->entries, "%llu table entries, expected "
+	       "%llu", (ull)joined.entries, (ull)t->entries);
+	expect(joined.least == t->readers && joined.most == t->readers,
+	       "planes have %u to %u readers, expected %u", joined.least,
+	       joined.most, t->readers);
+	expect(joined.records == RANKS * PLANES, "%u access records, "
+	       "expected %u", joined.records, RANKS * PLANES);
 }
 
 /* The static entries are counted by each process. */
