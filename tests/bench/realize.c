@@ -110,6 +110,7 @@ static double plain(const struct bytes *bytes, uint64_t size)
 		memset(a + i % n * piece, 1, piece);
 	for (done = 0, i = 0; done < bytes->matched; done += (double)piece, i++)
 		differ += memcmp(a + i % n * piece, b, piece);
+	(void)differ;
 	munmap(a, n * piece);
 	close(fd);
 	free(b);

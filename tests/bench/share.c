@@ -299,7 +299,7 @@ static void run_job(struct job *j, void (*run)(struct job *, struct member *))
 	launch(j);
 	launch_release(j);
 	for (i = 0; i < j->count; i++)
-		if (!results[i].ended) {
+		if (results[i].ended <= 0) {
 			fprintf(stderr, "bench: process %u failed\n", i);
 			exit(1);
 		}
