@@ -422,29 +422,33 @@ static void run_lie(const struct case_of_lie *c)
 /* --- strangers --- */
 
 /* What a stranger does with a connection; knows what is public. */
-static void say_nothing(int fd, const struct share_blob *b)
+static void say_nothing(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
-	(void)fd, (void)b;
+	(void)fd, (void)b, (void)peer;
 }
 
-static void say_garbage(int fd, const struct share_blob *b)
+static void say_garbage(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	char bytes[4000];
 
-	(void)b;
+	(void)b, (void)peer;
 	memset(bytes, 0xa5, sizeof(bytes));
 	send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
 }
 
-static void say_byte(int fd, const struct share_blob *b)
+static void say_byte(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
-	(void)b;
+	(void)b, (void)peer;
 	send(fd, "", 1, MSG_NOSIGNAL);
 }
 
-static void hang_up(int fd, const struct share_blob *b)
+static void hang_up(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
-	(void)b;
+	(void)b, (void)peer;
 	shutdown(fd, SHUT_RDWR);
 }
 
@@ -457,45 +461,53 @@ static struct letter make_hello(void)
 }
 
 /* A good one but for one token, or with both if those were known. */
-static void guess_both(int fd, const struct share_blob *b)
+static void guess_both(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
-	(void)b;
+	(void)b, (void)peer;
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void know_its_own(int fd, const struct share_blob *b)
+static void know_its_own(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
+	(void)peer;
 	memcpy(l.m.message.to, b->token, SHARE_TOKEN_BYTES);
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void know_the_peers(int fd, const struct share_blob *b)
+static void know_the_peers(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
-	memcpy(l.m.message.token, b->token, SHARE_TOKEN_BYTES);
+	(void)b;
+	memcpy(l.m.message.token, peer->token, SHARE_TOKEN_BYTES);
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void give_fds(int fd, const struct share_blob *b)
+static void give_fds(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
+	(void)peer;
 	memcpy(l.m.message.to, b->token, SHARE_TOKEN_BYTES);
 	while (l.nfds < 100)
 		MORE(&l, STDERR_FILENO);
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void give_batch(int fd, const struct share_blob *b)
+static void give_batch(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
-	(void)b;
+	(void)b, (void)peer;
 	l.m.message.type = MESSAGE_BATCH;
 	l.m.message.count = 1;
 	l.len += 8;
@@ -505,7 +517,8 @@ static void give_batch(int fd, const struct share_blob *b)
 
 static const struct stranger {
 	const char *name;
-	void (*act)(int fd, const struct share_blob *b);
+	void (*act)(int fd, const struct share_blob *b,
+		    const struct share_blob *peer);
 	uint32_t times;
 	bool other_user;
 	bool is_shut;		/* its connection is closed at once */
@@ -573,7 +586,7 @@ static void be_stranger(const struct share_blob *blobs, int says)
 	for (i = 0; i < stranger->times; i++)
 		for (k = 0; k < 2; k++) {
 			fds[k][i] = connect_to(&blobs[k]);
-			stranger->act(fds[k][i], &blobs[k]);
+			stranger->act(fds[k][i], &blobs[k], &blobs[!k]);
 		}
 	if (write(says, "r", 1) != 1)
 		abort();
