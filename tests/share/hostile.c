@@ -45,6 +45,7 @@
 
 static struct planned planned, with_static;
 static uint64_t received;	/* descriptors */
+static uint64_t inherited;	/* descriptors that a child would have */
 
 /* A message, taken apart. */
 struct letter {
@@ -117,7 +118,7 @@ ssize_t sendmsg(int fd, const struct msghdr *h, int flags)
 
 ssize_t recvmsg(int fd, struct msghdr *h, int flags)
 {
-	uint32_t type = 0;
+	uint32_t type = 0, count;
 	int fds[FDS_MAX];
 	ssize_t len;
 
@@ -127,8 +128,13 @@ ssize_t recvmsg(int fd, struct msghdr *h, int flags)
 		at_batch = NULL;
 	}
 	len = syscall(SYS_recvmsg, fd, h, flags);
-	if (len > 0)
-		received += take_fds(h, fds);
+	if (len <= 0)
+		return len;
+	count = take_fds(h, fds);
+	received += count;
+	fds[count++] = fd;
+	while (count--)
+		inherited += !(fcntl(fds[count], F_GETFD) & FD_CLOEXEC);
 	return len;
 }
 
@@ -490,6 +496,16 @@ static void know_the_peers(int fd, const struct share_blob *b,
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
+static void know_both(int fd, const struct share_blob *b,
+		      const struct share_blob *peer)
+{
+	struct letter l = make_hello();
+
+	memcpy(l.m.message.to, b->token, SHARE_TOKEN_BYTES);
+	memcpy(l.m.message.token, peer->token, SHARE_TOKEN_BYTES);
+	post(fd, &l, MSG_NOSIGNAL);
+}
+
 static void give_fds(int fd, const struct share_blob *b,
 			const struct share_blob *peer)
 {
@@ -535,6 +551,7 @@ static const struct stranger {
 	{ "gives descriptors", give_fds, 1, false, true },
 	{ "gives a batch", give_batch, 2 * SHARE_STRANGERS_MAX, false, true },
 	{ "is another user", say_nothing, 1, true, true },
+	{ "is another user and knows both tokens", know_both, 1, true, true },
 	{ "is another user, many", say_garbage, 2 * SHARE_STRANGERS_MAX, true,
 	  true },
 };
@@ -631,6 +648,7 @@ static void count_received(struct kvp_share *s, const struct member *m,
 {
 	(void)s, (void)m;
 	r->seen[0] = received;
+	r->wrong = inherited;
 }
 
 static void run_stranger(const struct stranger *who)
@@ -659,6 +677,8 @@ static void run_stranger(const struct stranger *who)
 		expect(r->seen[0] == planned.plan.nchunks, "rank %u got %llu "
 		       "descriptors, expected %zu", i, (ull)r->seen[0],
 		       planned.plan.nchunks);
+		expect(!r->wrong, "rank %u: %llu descriptors would be "
+		       "inherited", i, (ull)r->wrong);
 		expect(!r->left, "rank %u: %llu things are left", i,
 		       (ull)r->left);
 	}
