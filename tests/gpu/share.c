@@ -233,19 +233,6 @@ static int open_timed(struct kvp_backend **b, uint32_t index,
 	return KVP_OK;
 }
 
-/* What importers read has to be written when this returns. */
-static void write_all_marks(struct kvp_share *s, const struct member *m,
-			    struct report *r)
-{
-	struct kvp_backend *b;
-
-	if (r->state != KVP_PUBLISHED)
-		return;
-	b = backend_of(s->r);
-	write_marks(s, m, r);
-	r->wrong += b->device.synchronize(b, 0, NULL) != 0;
-}
-
 /* Every imported mapping is read-only for this process's GPU. */
 static void read_flags(const struct kvp_share *s, struct report *r)
 {
@@ -522,7 +509,7 @@ static void whole(uint32_t ranks)
 
 	prepare(&t, ranks);
 	t.job.check = KVP_CHECK_FULL;
-	t.job.committed = write_all_marks;
+	t.job.committed = write_marks;
 	t.job.settled = read_all;
 	run(&t, 0);
 	judge_published(&t);
@@ -607,7 +594,7 @@ static void owner(void)
 	uint32_t i;
 
 	prepare(&t, ranks);
-	t.job.committed = write_all_marks;
+	t.job.committed = write_marks;
 	t.job.settled = die_in_turn;
 	run(&t, 0);
 	r = &t.job.member[ranks - 1].report;
