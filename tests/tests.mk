@@ -15,11 +15,13 @@ PROGRAMS := $(patsubst %.c,$(B)/%,$(call in,tests/random tests/mutant tests/faul
 SCRIPTS  := $(sort $(wildcard tests/*/run.sh))
 # Those of tests/share take long and have one compiler enough: like scripts,
 # not run where SCRIPTS is empty.
-SHARE_OBJ := $(call obj,tests/share/launch.c tests/share/trials.c)
+SHARE_OBJ := $(call obj,tests/share/joined.c tests/share/launch.c tests/share/trials.c)
 SHARE    := $(if $(SCRIPTS),$(filter-out $(SHARE_OBJ:.o=),$(patsubst %.c,$(B)/%,$(call in,tests/share))))
 FUZZERS  := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 GPU      := $(patsubst %.c,$(B)/%,$(call in,tests/gpu))
 BENCH    := $(patsubst %.c,$(B)/%,$(call in,tests/bench))
+# Of these, those that start processes which share.
+LAUNCHES := $(filter %/share,$(GPU) $(BENCH))
 
 # Names of tests: unit/ROOM/SUITE, as the program's path, as the script's
 # folder.  Those that take long come first, so that none is waited for alone.
@@ -71,9 +73,9 @@ $(call obj,$(call in,tests/unit tests/unit/*)): KVP_CPPFLAGS += -I$(B)
 $(call obj,$(call in,tests/unit tests/unit/*)): | $(B)/tests/unit/suites.def
 $(UNIT): $(call obj,$(call in,tests/unit tests/unit/*)) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK) $(CHECK_LIBS)
-$(PROGRAMS) $(THREAD) $(GPU) $(BENCH): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
+$(filter-out $(LAUNCHES),$(PROGRAMS) $(THREAD) $(GPU) $(BENCH)): $(B)/%: $(B)/%.o $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
-$(SHARE): $(B)/%: $(B)/%.o $(SHARE_OBJ) $(TEST_OBJ) $(LIB)
+$(SHARE) $(LAUNCHES): $(B)/%: $(B)/%.o $(SHARE_OBJ) $(TEST_OBJ) $(LIB)
 	$(call say,LD)$(LINK)
 # The tool itself, run in children of the test.
 $(SIGNAL): $(SIGNAL).o $(SIGNAL)_main.o $(call obj,$(filter-out src/cli/main.c,$(call in,src/cli))) $(LIB)

@@ -71,6 +71,45 @@ else
 fi
 "$bin/tests/bench/realize" host "$work/row.plan" 1 check
 echo
+# Sharing: the rank's sizes in two processes, then all sixteen ranks.
+kimi=layouts/kimi-k3.1-pro-tp16-dcp16.json
+sized() {	# RANKS TILE
+	sed "s/\"ranks\": *16/\"ranks\": $1/; s/\"dcp_group_size\": *16/\"dcp_group_size\": $1/
+		s/\"page_tokens\"/\"tile_granules\": $2, &/" $kimi
+}
+table() {
+	awk '{
+		printf "%-8s", $1
+		for (i = 2; i <= NF; i++)
+			printf " %9s", $i
+		print ""
+	}'
+}
+share() {	# pair|node PLAN: on both backends
+	"$bin/tests/bench/share" host "$1" "$2" || exit
+	[ ! -f "$bin/fake/libcuda.so.1" ] ||
+		LD_LIBRARY_PATH=$bin/fake FAKE_CUDA_DEVICES=16 \
+			FAKE_CUDA_NODE=$work/node \
+			"$bin/tests/bench/share" cuda "$1" "$2"
+}
+{
+	echo '2-share mode calls ms bare-ms ratio cpu-ratio us/chunk bare-us'
+	for mode in none row; do
+		sized 2 1 >"$work/two.json"
+		"$bin/kvplan" plan -q --merge=$mode -o "$work/two.plan" \
+			"$work/two.json" && share pair "$work/two.plan"
+	done
+} | table
+echo
+{
+	echo '16-share mode tile processes chunks entries s us/chunk'
+	for tile in 1 4 8; do
+		sized 16 $tile >"$work/all.json"
+		"$bin/kvplan" plan -q --merge=row -o "$work/all.plan" \
+			"$work/all.json" && share node "$work/all.plan"
+	done
+} | table
+echo
 "$bin/tests/bench/cache"
 
 cat <<'END'
@@ -79,7 +118,10 @@ ns/chunk: the library alone, per chunk of the base layout, best of several
 runs.  ms: the whole process in mode row, files included, best of several
 runs; plan writes its file and waits for the disk.  MiB: the process's peak.
 /jq: against jq -c . on the same plan.
+2-share: two processes that share, against bare ones that make the same calls
+and pass the same descriptors, median of 5 in turn; us/chunk: the exchange, per
+chunk and importer.  16-share: s until all have published.
 Wanted: planning below 150 ns/chunk, plan and verify at most 1.00 of jq, a
-plan of 1,920 chunks below 10 ms.
+plan of 1,920 chunks below 10 ms, two that share at most 1.10 of bare ones.
 END
 exit 0

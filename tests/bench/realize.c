@@ -13,235 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <kvplan/kvplan.h>
+#include "fake/bare.h"
 
 #define RUNS 5
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(int code, const struct kvp_error *err)
-{
-	if (!code)
-		return;
-	fprintf(stderr, "bench: %s: %s\n", kvp_code_name(code), err->text);
-	exit(1);
-}
-
-static void read_plan(struct kvp_plan *plan, const char *path)
-{
-	static char text[8 << 20];
-	struct kvp_error err;
-	FILE *file = fopen(path, "rb");
-
-	if (!file)
-		exit(1);
-	must(kvp_plan_read(plan, path, text,
-			   fread(text, 1, sizeof(text), file), &err), &err);
-	fclose(file);
-}
-
-/* One rank's addresses and handles in the bare loop. */
-struct bare {
-	struct kvp_backend *b;
-	const struct kvp_plan *plan;
-	uint32_t ranks;
-	uint64_t *planes;
-	uint64_t *plane_bytes;
-	uint64_t arena, arena_bytes;
-	kvp_handle *handles;
-};
-
-static void grant(const struct bare *x, uint64_t address, uint64_t bytes,
-		  const struct kvp_grant *grants, size_t count)
-{
-	struct kvp_error err;
-	enum kvp_flags flags;
-	uint32_t i;
-
-	must(x->b->mapping.grant(x->b, address, bytes, grants, count, &err),
-	     &err);
-	for (i = 0; i < x->ranks; i++)
-		must(x->b->mapping.granted(x->b, address, i, &flags, &err),
-		     &err);
-}
-
-static void bare_reserve(struct bare *x)
-{
-	struct kvp_error err;
-	size_t i;
-
-	for (i = 0; i < x->plan->geometry.nplanes; i++)
-		must(x->b->mapping.reserve(x->b, x->plane_bytes[i], 0,
-					   &x->planes[i], &err), &err);
-	must(x->b->mapping.reserve(x->b, x->arena_bytes, 0, &x->arena, &err),
-	     &err);
-}
-
-static void bare_create(struct bare *x, uint32_t rank)
-{
-	const struct kvp_plan *plan = x->plan;
-	struct kvp_create what = { .device = rank };
-	struct kvp_error err;
-	size_t i;
-
-	for (i = 0; i <= plan->nchunks; i++) {
-		what.bytes = i < plan->nchunks ? plan->chunks[i].bytes :
-						 plan->dedicated_bytes;
-		must(x->b->mapping.create(x->b, &what, &x->handles[i], &err),
-		     &err);
-	}
-}
-
-/* Visit every mapping of a rank: its planes, its aliases, its dedicated
-   backing. */
-typedef void visit(struct bare *x, uint64_t address, uint64_t bytes,
-		   size_t handle, bool shared, void *cookie);
-
-static void each_mapping(struct bare *x, visit *fn, void *cookie)
-{
-	const struct kvp_chunk *c = x->plan->chunks;
-	size_t n = x->plan->nchunks, i;
-
-	for (i = 0; i < n; i++)
-		fn(x, x->planes[c[i].plane] + c[i].offset, c[i].bytes, i,
-		   true, cookie);
-	for (i = 0; i < n && c[i].arena != KVP_UNALIASED; i++)
-		fn(x, x->arena + c[i].arena, c[i].bytes, i, false, cookie);
-	fn(x, x->arena, x->plan->dedicated_bytes, n, false, cookie);
-}
-
-static void map_one(struct bare *x, uint64_t address, uint64_t bytes,
-		    size_t handle, bool shared, void *cookie)
-{
-	struct kvp_error err;
-
-	(void)shared;
-	(void)cookie;
-	must(x->b->mapping.map(x->b, address, bytes, x->handles[handle], &err),
-	     &err);
-}
-
-static void grant_one(struct bare *x, uint64_t address, uint64_t bytes,
-		      size_t handle, bool shared, void *cookie)
-{
-	(void)handle;
-	grant(x, address, bytes, cookie, shared ? x->ranks : 1);
-}
-
-/* Undoing goes in reverse, so what was mapped is noted first. */
-struct noted {
-	uint64_t *address, *bytes;
-	size_t count;
-};
-
-static void note_one(struct bare *x, uint64_t address, uint64_t bytes,
-		     size_t handle, bool shared, void *cookie)
-{
-	struct noted *n = cookie;
-
-	(void)x;
-	(void)handle;
-	(void)shared;
-	n->address[n->count] = address;
-	n->bytes[n->count++] = bytes;
-}
-
-static void bare_unmap(struct bare *x)
-{
-	size_t room = 2 * x->plan->nchunks + 1;
-	struct noted n = { malloc(room * sizeof(uint64_t)),
-			   malloc(room * sizeof(uint64_t)), 0 };
-	struct kvp_error err;
-
-	each_mapping(x, note_one, &n);
-	while (n.count--)
-		must(x->b->mapping.unmap(x->b, n.address[n.count],
-					 n.bytes[n.count], &err), &err);
-	free(n.address);
-	free(n.bytes);
-}
-
-static void read_free(const struct bare *x)
-{
-	struct kvp_error err;
-	uint64_t bytes;
-	size_t i;
-	uint32_t r;
-
-	for (i = 0; i <= x->plan->geometry.nplanes; i++)
-		for (r = 0; r < x->ranks; r++)
-			must(x->b->device.memory(x->b, r, &bytes, &err), &err);
-}
-
 /* The same calls as a realization makes, and nothing else. */
-static double bare_loop(struct bare *x)
+static double bare_loop(const struct bare *x)
 {
-	struct bare *ranks = calloc(x->ranks, sizeof(*ranks));
-	size_t n = x->plan->nchunks + 1, nplanes = x->plan->geometry.nplanes;
-	struct kvp_grant grants[KVP_RANKS_MAX];
-	struct kvp_error err;
-	double start = now();
-	uint32_t r, i;
-	size_t k;
+	double start = bare_now();
 
-	for (r = 0; r < x->ranks; r++) {
-		ranks[r] = *x;
-		ranks[r].planes = calloc(nplanes, sizeof(uint64_t));
-		ranks[r].handles = calloc(n, sizeof(kvp_handle));
-		bare_reserve(&ranks[r]);
-	}
-	for (r = 0; r < x->ranks; r++)
-		bare_create(&ranks[r], r);
-	for (r = 0; r < x->ranks; r++)
-		each_mapping(&ranks[r], map_one, NULL);
-	for (r = 0; r < x->ranks; r++) {
-		grants[0] = (struct kvp_grant){ r, KVP_READWRITE };
-		for (i = 0, k = 1; i < x->ranks; i++)
-			if (i != r)
-				grants[k++] = (struct kvp_grant){ i,
-								  KVP_READ };
-		each_mapping(&ranks[r], grant_one, grants);
-		read_free(&ranks[r]);
-	}
-	for (r = x->ranks; r-- > 0;) {
-		bare_unmap(&ranks[r]);
-		for (k = n; k-- > 0;)
-			must(x->b->mapping.release(x->b, ranks[r].handles[k],
-						   &err), &err);
-		for (k = nplanes; k-- > 0;)
-			must(x->b->mapping.unreserve(x->b, ranks[r].planes[k],
-						     x->plane_bytes[k], &err),
-			     &err);
-		must(x->b->mapping.unreserve(x->b, ranks[r].arena,
-					     x->arena_bytes, &err), &err);
-		free(ranks[r].planes);
-		free(ranks[r].handles);
-	}
-	free(ranks);
-	return now() - start;
-}
-
-static void measure_plan(struct bare *x)
-{
-	const struct kvp_plan *plan = x->plan;
-	size_t i;
-
-	x->plane_bytes = calloc(plan->geometry.nplanes, sizeof(uint64_t));
-	x->arena_bytes = plan->dedicated_bytes;
-	for (i = 0; i < plan->nchunks; i++) {
-		x->plane_bytes[plan->chunks[i].plane] += plan->chunks[i].bytes;
-		if (plan->chunks[i].arena != KVP_UNALIASED)
-			x->arena_bytes += plan->chunks[i].bytes;
-	}
+	bare_undo(x, bare_make(x));
+	return bare_now() - start;
 }
 
 /* Bytes written and read by fills and matches. */
@@ -273,12 +57,12 @@ static double realize(const struct kvp_plan *plan,
 	};
 	struct kvp_realization *r;
 	struct kvp_error err;
-	double start = now();
+	double start = bare_now();
 
-	must(kvp_realize(&r, plan, verdict, b, &options, &err), &err);
+	bare_must(kvp_realize(&r, plan, verdict, b, &options, &err), &err);
 	*entries = kvp_realization_entries(r) - plan->geometry.static_entries;
-	must(kvp_realization_free(r, &err), &err);
-	return now() - start;
+	bare_must(kvp_realization_free(r, &err), &err);
+	return bare_now() - start;
 }
 
 static double least(double a, double b)
@@ -316,7 +100,7 @@ static double plain(const struct bytes *bytes, uint64_t size)
 	int fd = memfd_create("bench", MFD_CLOEXEC);
 	char *a, *b = malloc(piece);
 	volatile int differ = 0;
-	double start = now(), done;
+	double start = bare_now(), done;
 
 	if (fd < 0 || ftruncate(fd, (off_t)(n * piece)))
 		exit(1);
@@ -326,10 +110,11 @@ static double plain(const struct bytes *bytes, uint64_t size)
 		memset(a + i % n * piece, 1, piece);
 	for (done = 0, i = 0; done < bytes->matched; done += (double)piece, i++)
 		differ += memcmp(a + i % n * piece, b, piece);
+	(void)differ;
 	munmap(a, n * piece);
 	close(fd);
 	free(b);
-	return now() - start;
+	return bare_now() - start;
 }
 
 static void time_check(struct bare *x, const struct kvp_verdict *verdict,
@@ -353,18 +138,6 @@ static void time_check(struct bare *x, const struct kvp_verdict *verdict,
 	       with / same);
 }
 
-static struct kvp_verdict *verify(const struct kvp_plan *plan)
-{
-	struct kvp_verify_options rules;
-	struct kvp_verdict *verdict;
-	struct kvp_error err;
-
-	kvp_verify_options_init(&rules);
-	rules.severity[KVP_RULE_ENTRY_LIMIT] = KVP_WARNING;
-	must(kvp_verify(plan, &rules, &verdict, &err), &err);
-	return verdict;
-}
-
 #define PLANS 4
 
 /* The plans take turns, so that what a driver's day is like is the same. */
@@ -377,8 +150,7 @@ static void compare_plans(struct bare *x, char **paths, int count)
 	int i, run;
 
 	for (i = 0; i < count; i++) {
-		read_plan(&plans[i], paths[i]);
-		verdicts[i] = verify(&plans[i]);
+		verdicts[i] = bare_read(&plans[i], paths[i]);
 	}
 	for (run = 0; run < 2 * RUNS; run++)
 		for (i = 0; i < count; i++)
@@ -409,13 +181,12 @@ int main(int argc, char **argv)
 		return 2;
 	host = !strcmp(argv[1], "host");
 	x.ranks = (uint32_t)strtoul(argv[3], NULL, 10);
-	read_plan(&plan, argv[2]);
-	verdict = verify(&plan);
-	must(host ? kvp_backend_host(&x.b, x.ranks, plan.geometry.granularity,
+	verdict = bare_read(&plan, argv[2]);
+	bare_must(host ? kvp_backend_host(&x.b, x.ranks, plan.geometry.granularity,
 				     &err) :
 		    kvp_backend_cuda(&x.b, NULL, 0, &err), &err);
 	x.plan = &plan;
-	measure_plan(&x);
+	bare_measure(&x);
 	if (argc > 5 && argc - 5 < PLANS) {
 		argv[4] = argv[2];
 		compare_plans(&x, argv + 4, argc - 4);
@@ -426,6 +197,7 @@ int main(int argc, char **argv)
 	kvp_backend_close(x.b);
 	kvp_verdict_free(verdict);
 	kvp_plan_release(&plan);
+	free(x.order);
 	free(x.plane_bytes);
 	return 0;
 }

@@ -10,7 +10,7 @@
 # build directory); make gpu runs all steps
 B=${B:-build}
 passed=0 failed=0 skipped=0
-steps=${*:-layouts table full edge speed rounds peers probe addresses engine pools headroom chain}
+steps=${*:-layouts table full edge speed rounds peers probe addresses engine pools headroom chain share}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 kimi=layouts/kimi-k3.1-pro-tp16-dcp16.json
@@ -268,6 +268,20 @@ probe() {
 	plan row $kimi "$work/plan"
 	judge 'judged by the limits' 0 "$B/kvplan" verify \
 		--limits="$work/limits.1" "$work/plan"
+}
+
+# Ranks in processes of their own on one GPU.  Four take 32,332 entries.
+share() {
+	for ranks in 2 3 4; do
+		judge "$ranks processes share" 0 "$B/tests/gpu/share" whole $ranks
+	done
+	judge 'ten rounds of two processes' 0 "$B/tests/gpu/share" rounds 10
+	judge 'owners killed while published' 0 "$B/tests/gpu/share" owner
+	judge 'a process killed in the exchange' 0 "$B/tests/gpu/share" victim
+	fill 40000
+	judge 'entries, counted by another process' 0 "$B/tests/gpu/share" \
+		entries 60000
+	empty
 }
 
 # A second process gets the addresses of the first.

@@ -1,7 +1,8 @@
 /*
  * Blobs that are damaged, mixed up or contradict each other, in both gathers:
  * what a process that gets them answers.  No rank here imports from another,
- * so all processes of a job can be played by this one.
+ * so all processes of a job can be played by this one.  And options with which
+ * a process cannot begin.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -563,10 +564,87 @@ static void check_null(void)
 	       "it has a state, ranks or planes");
 }
 
+/* --- options that are not allowed --- */
+
+#define TEN "0123456789"
+#define LONG TEN TEN TEN TEN TEN TEN
+
+static const struct start {
+	const char *name;
+	struct kvp_share_options options;
+	int code;
+	const char *text;
+} starts[] = {
+#define OPTIONS(...) { .realize = { __VA_ARGS__ } }
+	{ "publish", OPTIONS(.nranks = 1, .publish = "/nowhere"), KVP_EINPUT,
+	  "a process does not publish alone; kvp_capacity_join() writes the "
+	  "file after all have published" },
+	{ "no rank", OPTIONS(.nranks = 0), KVP_EINPUT,
+	  "a process has 0 ranks; it can share 1 to 16" },
+	{ "too many ranks", OPTIONS(.nranks = 17), KVP_EINPUT,
+	  "a process has 17 ranks; it can share 1 to 16" },
+	{ "another rank", OPTIONS(.first_rank = 7, .nranks = 1), KVP_EREFUSED,
+	  "1 rank from rank 7 on cannot be realized: the plan has ranks 0 to "
+	  "2" },
+	{ "fabric", OPTIONS(.nranks = 1, .handle_type = KVP_HANDLE_FABRIC),
+	  KVP_EREFUSED, "fabric handles are not passed on by this version, "
+	  "which sends file descriptors" },
+	{ "no name of the node", { .realize.nranks = 1, .node = "" },
+	  KVP_EINPUT, "the node's name has 0 characters; 1 to 63 are allowed" },
+	{ "a long name of the node", { .realize.nranks = 1,
+	  .node = LONG "0123" }, KVP_EINPUT,
+	  "the node's name has 64 characters; 1 to 63 are allowed" },
+	{ "a name of two words", { .realize.nranks = 1, .node = "a b" },
+	  KVP_EINPUT, "the node's name has character 0x20 at position 1; "
+	  "printable ones are allowed" },
+	{ "a long directory", { .realize.nranks = 1,
+	  .directory = "/" LONG TEN TEN TEN }, KVP_EINPUT,
+	  "the directory for sockets is too long: a socket's name would have "
+	  "115 characters, the system allows 107" },
+	{ "no directory", { .realize.nranks = 1, .directory = "/nowhere" },
+	  KVP_EIO, "/nowhere/kvplan-????????????????: bind: No such file or "
+	  "directory" },
+};
+#define STARTS (sizeof(starts) / sizeof(*starts))
+
+/* All calls answer the error, and the blobs tell it. */
+static void run_start(const struct start *t)
+{
+	uint64_t before = launch_count_open();
+	struct kvp_backend *b = NULL;
+	struct kvp_share *s = NULL;
+	struct kvp_share_blob blobs[2];
+	struct kvp_error err = { 0 };
+	struct share_blob read[2];
+
+	name_trial("begin: %s", t->name);
+	expect(!make_host(&b, 0, &err), "%s", err.text);
+	expect(kvp_share_begin(&s, &three.plan, three.verdict, b, &t->options,
+			       &blobs[0], &err) == t->code, "says %s",
+	       err.text);
+	check_text(t->text, err.text);
+	expect(s && kvp_share_state(s) == KVP_UNWOUND, "not unwound");
+	expect(kvp_share_exchange(s, &blobs[0], 1, &blobs[1], &err) ==
+	       t->code, "the exchange says %s", err.text);
+	expect(kvp_share_commit(s, &blobs[1], 1, &err) == t->code,
+	       "the commit says %s", err.text);
+	check_text(t->text, err.text);
+	read[0] = open_blob(&blobs[0], 1);
+	read[1] = open_blob(&blobs[1], 2);
+	expect(read[0].code == t->code && read[1].code == t->code,
+	       "the blobs have another code");
+	check_text(t->text, read[1].text);
+	expect(!kvp_share_free(s, &err), "freeing: %s", err.text);
+	kvp_backend_close(b);
+	expect(launch_count_open() == before, "something is left open");
+}
+
 static void run_trial(size_t index)
 {
 	if (index < CASES)
 		run_case(index);
+	else if (index < CASES + STARTS)
+		run_start(&starts[index - CASES]);
 	else
 		check_null();
 }
@@ -582,6 +660,6 @@ int main(void)
 		     KVP_MERGE_ROW);
 	make_planned(&larger, GEOMETRY(16, 3, ",\"static\":[{\"name\":\"x\","
 		     "\"bytes\":1,\"importers\":\"none\"}]"), KVP_MERGE_ROW);
-	run_trials(1, CASES + 1, run_trial);
+	run_trials(1, CASES + STARTS + 1, run_trial);
 	return close_trials();
 }

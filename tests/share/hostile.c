@@ -45,6 +45,7 @@
 
 static struct planned planned, with_static;
 static uint64_t received;	/* descriptors */
+static uint64_t inherited;	/* descriptors that a child would have */
 
 /* A message, taken apart. */
 struct letter {
@@ -117,7 +118,7 @@ ssize_t sendmsg(int fd, const struct msghdr *h, int flags)
 
 ssize_t recvmsg(int fd, struct msghdr *h, int flags)
 {
-	uint32_t type = 0;
+	uint32_t type = 0, count;
 	int fds[FDS_MAX];
 	ssize_t len;
 
@@ -127,8 +128,13 @@ ssize_t recvmsg(int fd, struct msghdr *h, int flags)
 		at_batch = NULL;
 	}
 	len = syscall(SYS_recvmsg, fd, h, flags);
-	if (len > 0)
-		received += take_fds(h, fds);
+	if (len <= 0)
+		return len;
+	count = take_fds(h, fds);
+	received += count;
+	fds[count++] = fd;
+	while (count--)
+		inherited += !(fcntl(fds[count], F_GETFD) & FD_CLOEXEC);
 	return len;
 }
 
@@ -422,29 +428,33 @@ static void run_lie(const struct case_of_lie *c)
 /* --- strangers --- */
 
 /* What a stranger does with a connection; knows what is public. */
-static void say_nothing(int fd, const struct share_blob *b)
+static void say_nothing(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
-	(void)fd, (void)b;
+	(void)fd, (void)b, (void)peer;
 }
 
-static void say_garbage(int fd, const struct share_blob *b)
+static void say_garbage(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	char bytes[4000];
 
-	(void)b;
+	(void)b, (void)peer;
 	memset(bytes, 0xa5, sizeof(bytes));
 	send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
 }
 
-static void say_byte(int fd, const struct share_blob *b)
+static void say_byte(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
-	(void)b;
+	(void)b, (void)peer;
 	send(fd, "", 1, MSG_NOSIGNAL);
 }
 
-static void hang_up(int fd, const struct share_blob *b)
+static void hang_up(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
-	(void)b;
+	(void)b, (void)peer;
 	shutdown(fd, SHUT_RDWR);
 }
 
@@ -457,45 +467,63 @@ static struct letter make_hello(void)
 }
 
 /* A good one but for one token, or with both if those were known. */
-static void guess_both(int fd, const struct share_blob *b)
+static void guess_both(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
-	(void)b;
+	(void)b, (void)peer;
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void know_its_own(int fd, const struct share_blob *b)
+static void know_its_own(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
+	(void)peer;
 	memcpy(l.m.message.to, b->token, SHARE_TOKEN_BYTES);
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void know_the_peers(int fd, const struct share_blob *b)
+static void know_the_peers(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
-	memcpy(l.m.message.token, b->token, SHARE_TOKEN_BYTES);
+	(void)b;
+	memcpy(l.m.message.token, peer->token, SHARE_TOKEN_BYTES);
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void give_fds(int fd, const struct share_blob *b)
+static void know_both(int fd, const struct share_blob *b,
+		      const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
+	memcpy(l.m.message.to, b->token, SHARE_TOKEN_BYTES);
+	memcpy(l.m.message.token, peer->token, SHARE_TOKEN_BYTES);
+	post(fd, &l, MSG_NOSIGNAL);
+}
+
+static void give_fds(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
+{
+	struct letter l = make_hello();
+
+	(void)peer;
 	memcpy(l.m.message.to, b->token, SHARE_TOKEN_BYTES);
 	while (l.nfds < 100)
 		MORE(&l, STDERR_FILENO);
 	post(fd, &l, MSG_NOSIGNAL);
 }
 
-static void give_batch(int fd, const struct share_blob *b)
+static void give_batch(int fd, const struct share_blob *b,
+			const struct share_blob *peer)
 {
 	struct letter l = make_hello();
 
-	(void)b;
+	(void)b, (void)peer;
 	l.m.message.type = MESSAGE_BATCH;
 	l.m.message.count = 1;
 	l.len += 8;
@@ -505,7 +533,8 @@ static void give_batch(int fd, const struct share_blob *b)
 
 static const struct stranger {
 	const char *name;
-	void (*act)(int fd, const struct share_blob *b);
+	void (*act)(int fd, const struct share_blob *b,
+		    const struct share_blob *peer);
 	uint32_t times;
 	bool other_user;
 	bool is_shut;		/* its connection is closed at once */
@@ -522,6 +551,7 @@ static const struct stranger {
 	{ "gives descriptors", give_fds, 1, false, true },
 	{ "gives a batch", give_batch, 2 * SHARE_STRANGERS_MAX, false, true },
 	{ "is another user", say_nothing, 1, true, true },
+	{ "is another user and knows both tokens", know_both, 1, true, true },
 	{ "is another user, many", say_garbage, 2 * SHARE_STRANGERS_MAX, true,
 	  true },
 };
@@ -573,7 +603,7 @@ static void be_stranger(const struct share_blob *blobs, int says)
 	for (i = 0; i < stranger->times; i++)
 		for (k = 0; k < 2; k++) {
 			fds[k][i] = connect_to(&blobs[k]);
-			stranger->act(fds[k][i], &blobs[k]);
+			stranger->act(fds[k][i], &blobs[k], &blobs[!k]);
 		}
 	if (write(says, "r", 1) != 1)
 		abort();
@@ -618,6 +648,7 @@ static void count_received(struct kvp_share *s, const struct member *m,
 {
 	(void)s, (void)m;
 	r->seen[0] = received;
+	r->wrong = inherited;
 }
 
 static void run_stranger(const struct stranger *who)
@@ -646,6 +677,8 @@ static void run_stranger(const struct stranger *who)
 		expect(r->seen[0] == planned.plan.nchunks, "rank %u got %llu "
 		       "descriptors, expected %zu", i, (ull)r->seen[0],
 		       planned.plan.nchunks);
+		expect(!r->wrong, "rank %u: %llu descriptors would be "
+		       "inherited", i, (ull)r->wrong);
 		expect(!r->left, "rank %u: %llu things are left", i,
 		       (ull)r->left);
 	}

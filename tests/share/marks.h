@@ -26,11 +26,14 @@ static inline void write_marks(struct kvp_share *s, const struct member *m,
 	if (r->state != KVP_PUBLISHED && r->state != KVP_IN_DOUBT)
 		return;
 	b = backend_of(s->r);
-	for (i = 0; i < s->r->nranks; i++)
+	for (i = 0; i < s->r->nranks; i++) {
 		for (plane = 0; plane < geometry_of(s->r)->nplanes; plane++)
 			r->wrong += b->mapping.fill(b, s->r->ranks[i].device,
 				s->r->ranks[i].planes[plane], 4096,
 				mark_of(s->r->ranks[i].rank, plane), NULL) != 0;
+		r->wrong += b->device.synchronize(b, s->r->ranks[i].device,
+						  NULL) != 0;
+	}
 }
 
 static inline void read_marks(struct kvp_share *s, const struct member *m,
