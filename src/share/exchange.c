@@ -140,8 +140,10 @@ static kvp_handle handle_of(const struct kvp_share *s, const struct rank *k,
 
 static void close_batch(struct kvp_share *s)
 {
-	while (s->sender.count)
-		close(s->sender.shared[--s->sender.count].fd);
+	struct sender *b = &s->sender;
+
+	while (b->nopen)
+		close(b->shared[--b->nopen].fd);
 }
 
 /* Make the descriptors of the next batch: a static item, or chunks. */
@@ -161,6 +163,7 @@ static int export_batch(struct kvp_share *s, struct kvp_error *err)
 		code = backend_of(r)->mapping.export_handle(backend_of(r),
 			handle_of(s, k, item), &b->shared[b->count], err);
 		b->count += !code;
+		b->nopen = b->count;
 	}
 	return code ? add_rank_context(r, k, "exporting its memory", code,
 				       err) : KVP_OK;
@@ -189,21 +192,28 @@ static void find_next_batch(struct kvp_share *s)
 
 /* Peers take turns, beginning behind this process, so that not all owners
    give to the same importer at once. */
-static struct peer *peer_in_turn(struct kvp_share *s)
+static struct peer *peer_at(struct kvp_share *s, uint32_t turn)
 {
 	uint32_t first = 0;
 
 	while (first < s->npeers && s->peers[first].index < s->own)
 		first++;
-	return &s->peers[(first + s->sender.turn) % s->npeers];
+	return &s->peers[(first + turn) % s->npeers];
+}
+
+/* The next turn, from this one on, of a peer that wants the batch. */
+static uint32_t find_turn(struct kvp_share *s, uint32_t turn)
+{
+	while (turn < s->npeers && !is_wanted(s, peer_at(s, turn)))
+		turn++;
+	return turn;
 }
 
 static int finish_batch(struct kvp_share *s)
 {
-	uint64_t count = s->sender.count;
-
 	close_batch(s);
-	s->sender.item += count;
+	s->sender.item += s->sender.count;
+	s->sender.count = 0;
 	find_next_batch(s);
 	return KVP_OK;
 }
@@ -220,13 +230,12 @@ static int give(struct kvp_share *s, bool *progress, bool *again,
 
 	if (b->rank == s->r->nranks || b->waiting)
 		return KVP_OK;
-	while (b->turn < s->npeers && !is_wanted(s, peer_in_turn(s)))
-		b->turn++;
+	b->turn = find_turn(s, b->turn);
 	if (b->turn == s->npeers) {
 		*progress = true;
 		return finish_batch(s);
 	}
-	p = peer_in_turn(s);
+	p = peer_at(s, b->turn);
 	if (!p->greeted)
 		return KVP_OK;
 	if (!b->count)
@@ -234,6 +243,8 @@ static int give(struct kvp_share *s, bool *progress, bool *again,
 	if (!code)
 		code = share_send(s, p, MESSAGE_BATCH, &sent, err);
 	b->waiting = sent;
+	if (sent && find_turn(s, b->turn + 1) == s->npeers)
+		close_batch(s);
 	*progress |= sent;
 	*again |= !sent;
 	return code;
@@ -346,7 +357,7 @@ static int handle(struct kvp_share *s, struct peer *p, const struct message *m,
 	case MESSAGE_BATCH:
 		return get_batch(s, p, m, fds, err);
 	case MESSAGE_ACK:
-		if (!s->sender.waiting || peer_in_turn(s) != p)
+		if (!s->sender.waiting || peer_at(s, s->sender.turn) != p)
 			break;
 		s->sender.waiting = false;
 		s->sender.turn++;

@@ -61,6 +61,7 @@ struct sender {
 	uint64_t item;
 	uint32_t count;		/* 0: not exported yet */
 	struct kvp_shared shared[SHARE_BATCH_MAX];
+	uint32_t nopen;		/* descriptors that are not closed */
 	uint32_t turn;		/* peers that are done with the batch */
 	bool waiting;		/* for peers' acknowledgement */
 };
