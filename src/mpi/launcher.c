@@ -43,6 +43,16 @@ void launcher_die_with(void)
 		raise(SIGKILL);
 }
 
+bool launcher_is_there(void)
+{
+	size_t i;
+
+	for (i = 0; i < LAUNCHERS; i++)
+		if (getenv(launchers[i].rank))
+			return true;
+	return false;
+}
+
 uint32_t launcher_rank(void)
 {
 	size_t i;

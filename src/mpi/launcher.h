@@ -10,6 +10,9 @@
 /* End with the process that started this one.  Call it first. */
 void launcher_die_with(void);
 
+/* Has one started this process? */
+bool launcher_is_there(void);
+
 /* The rank that the launcher states, before MPI does; 0 if none does. */
 uint32_t launcher_rank(void);
 

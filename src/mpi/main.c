@@ -121,29 +121,42 @@ static const struct command command = {
 	.nopts = OPTS,
 };
 
-static int run_command(int argc, char **argv)
+/* OPT_END, or the status to end with. */
+static int read_command(struct settings *s, int argc, char **argv)
 {
-	struct settings s = { .deadline = 60 };
 	int exit;
 
-	realize_set_rules(&s.realize);
-	exit = opt_read(&command, argc, argv, set_option, &s);
+	realize_set_rules(&s->realize);
+	exit = opt_read(&command, argc, argv, set_option, s);
 	if (exit != OPT_END)
 		return exit;
-	if (s.realize.host && s.realize.gpus)
+	if (s->realize.host && s->realize.gpus)
 		return out_usage_error("--host and --gpus contradict; give "
 				       "one of them");
 	if (argc - optind != 1 || !strcmp(argv[optind], "-"))
 		return out_usage_error("one plan is needed, a file that every "
 			"process can read; see kvplan-mpi --help");
-	s.plan = argv[optind];
-	if (check_files(&s) || override_load(&s.realize.options.cap, NULL))
+	s->plan = argv[optind];
+	if (check_files(s) || override_load(&s->realize.options.cap, NULL))
 		return KVP_EXIT_INPUT;
-	return run_job(&s);
+	return OPT_END;
+}
+
+/* Open MPI ends a job once a process has failed: wait until rank 0 has printed
+   what all have found. */
+static void meet(void)
+{
+	struct job job = { .rank = 0 };
+
+	if (!launcher_is_there())
+		return;
+	job_begin(&job);
+	job_end(&job);
 }
 
 int main(int argc, char **argv)
 {
+	struct settings s = { .deadline = 60 };
 	int exit, written;
 
 	launcher_die_with();
@@ -155,7 +168,11 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	out_program = "kvplan-mpi";
 	out_silent = launcher_rank() != 0;
-	exit = run_command(argc, argv);
+	exit = read_command(&s, argc, argv);
+	if (exit == OPT_END)
+		exit = run_job(&s);
+	else
+		meet();
 	written = out_close();	/* flushes what --help printed */
 	return written > exit ? written : exit;
 }

@@ -247,8 +247,11 @@ static int run_steps(struct run *r)
 	int exit, code;
 
 	job_library(library, sizeof(library));
-	if (r->job.ranks == 1 && launcher_is_wrong(library))
+	if (r->job.ranks == 1 && launcher_is_wrong(library)) {
+		/* A launcher ends all once one has failed: rank 0 prints. */
+		sleep(launcher_rank() ? 1 : 0);
 		return KVP_EXIT_INPUT;
+	}
 	out_silent = r->job.rank && !r->s->verbose;
 	code = set_up(r, &err);
 	exit = agree(r, code, &err, 0);
