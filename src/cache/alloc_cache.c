@@ -17,7 +17,7 @@
 #include "cache/cache_check.h"
 
 /* Invariants are checked up to this many blocks: it takes O(blocks). */
-#define CHECKED_MAX 4096
+#define CHECKED_MAX 64
 
 struct kvp_alloc_cache {
 	struct kvp_backend *backend;
