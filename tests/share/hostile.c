@@ -34,16 +34,20 @@
 #define HEAD offsetof(struct message, offset)
 #define FDS_MAX 300
 #define NOBODY 65534
+/* A process that lies is waited for; one that is slow is not too slow. */
+#define DEADLINE 300
+#define SLOW_MS 400
+#define SLOW_DEADLINE 1200
 
-#define GEOMETRY(rest)							\
+#define GEOMETRY(ranks, rest)							\
 	"{\"format\":\"kvplan/geometry/1\",\"name\":\"hostile\","	\
 	"\"granularity\":4096,\"pages\":3,\"page_tokens\":16,"		\
 	"\"snapshot_rows\":1,\"execution_rows\":0,\"row_bytes\":6000,"	\
 	"\"planes\":[{\"name\":\"a\",\"bytes_per_page\":2000},"		\
 	"{\"name\":\"b\",\"bytes_per_page\":900}],"			\
-	"\"ranks\":2,\"dcp_group_size\":2" rest "}"
+	"\"ranks\":" #ranks ",\"dcp_group_size\":" #ranks rest "}"
 
-static struct planned planned, with_static;
+static struct planned planned, with_static, three;
 static uint64_t received;	/* descriptors */
 static uint64_t inherited;	/* descriptors that a child would have */
 
@@ -102,8 +106,12 @@ static uint32_t take_fds(const struct msghdr *h, int *fds)
 
 /* What a process does instead of sending a message; false: nothing. */
 static bool (*lie)(int fd, struct letter *l);
-/* Called once, when the first batch has come and is not received yet. */
-static void (*at_batch)(void);
+/* Called once, when the first message of a type has come and is not received
+   yet. */
+static struct moment {
+	uint32_t type;
+	void (*act)(void);
+} moment;
 
 ssize_t sendmsg(int fd, const struct msghdr *h, int flags)
 {
@@ -122,10 +130,10 @@ ssize_t recvmsg(int fd, struct msghdr *h, int flags)
 	int fds[FDS_MAX];
 	ssize_t len;
 
-	if (at_batch && recv(fd, &type, sizeof(type), MSG_PEEK |
-			     MSG_DONTWAIT) > 0 && type == MESSAGE_BATCH) {
-		at_batch();
-		at_batch = NULL;
+	if (moment.act && recv(fd, &type, sizeof(type), MSG_PEEK |
+			       MSG_DONTWAIT) > 0 && type == moment.type) {
+		moment.act();
+		moment.act = NULL;
 	}
 	len = syscall(SYS_recvmsg, fd, h, flags);
 	if (len <= 0)
@@ -293,6 +301,52 @@ static void lower_limit(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
+static void interrupt(void)
+{
+	raise(SIGINT);
+}
+
+static bool slow(int fd, struct letter *l)
+{
+	(void)fd, (void)l;
+	usleep(SLOW_MS * 1000);
+	return true;
+}
+
+/* From now on device 1 reads wrong. */
+static bool device_is_spoilt;
+static int (*match)(struct kvp_backend *b, uint32_t device, uint64_t address,
+		    uint64_t bytes, uint32_t pattern, uint64_t *same,
+		    struct kvp_error *err);
+
+static void spoil_device(void)
+{
+	device_is_spoilt = true;
+}
+
+static int match_spoilt(struct kvp_backend *b, uint32_t device,
+			uint64_t address, uint64_t bytes, uint32_t pattern,
+			uint64_t *same, struct kvp_error *err)
+{
+	int code = match(b, device, address, bytes, pattern, same, err);
+
+	if (!code && device == 1 && device_is_spoilt)
+		*same = 0;
+	return code;
+}
+
+static int make_spoilt(struct kvp_backend **b, uint32_t index,
+		       struct kvp_error *err)
+{
+	int code = make_host(b, index, err);
+
+	if (code)
+		return code;
+	match = (*b)->mapping.match;
+	(*b)->mapping.match = match_spoilt;
+	return KVP_OK;
+}
+
 #define UNKNOWN "rank 1 on * sent a message that this version does not know"
 #define TOKEN "rank 1 on * did not show the token of its blob"
 #define UNASKED "rank 1 on * answered what was not asked"
@@ -307,11 +361,12 @@ static const struct case_of_lie {
 	bool check;
 	int code;
 	const char *text;	/* of rank 0, to which rank 1 lies */
-	void (*at_batch)(void);	/* in rank 0 */
+	struct moment moment;	/* in rank 0 */
 } lies[] = {
-#define PEER(lie, text) { #lie, lie, false, KVP_EPEER, text, NULL }
-#define CHECKED(lie, text) { #lie, lie, true, KVP_EPEER, text, NULL }
-#define MEMORY(lie, text) { #lie, lie, false, KVP_EDRIVER, text, NULL }
+#define NO_MOMENT { 0, NULL }
+#define PEER(lie, text) { #lie, lie, false, KVP_EPEER, text, NO_MOMENT }
+#define CHECKED(lie, text) { #lie, lie, true, KVP_EPEER, text, NO_MOMENT }
+#define MEMORY(lie, text) { #lie, lie, false, KVP_EDRIVER, text, NO_MOMENT }
 	PEER(more_items, "rank 1 on * sent 4 items from 0 of rank 1 on, "
 	     "expected at most 3 from 0 of rank 1 on"),
 	PEER(more_chunks, "rank 1 on * sent 3 descriptors with 4 chunks"),
@@ -362,14 +417,22 @@ static const struct case_of_lie {
 	       "4096 bytes at offset 0x0*"),
 	{ "static storage is a pipe", send_pipe, false, KVP_EDRIVER,
 	  "rank 0, host memory 0, x imported from rank 1: import_handle: "
-	  "descriptor * is no memory: *", NULL },
+	  "descriptor * is no memory: *", NO_MOMENT },
 	{ "send_other", send_other, true, KVP_EFAILED,
-	  "*planes of rank 1*is not what the owner wrote*", NULL },
+	  "*planes of rank 1*is not what the owner wrote*", NO_MOMENT },
 	{ "exchanged", exchanged, true, KVP_EFAILED,
-	  "*planes of rank 1*is not what the owner wrote*", NULL },
+	  "*planes of rank 1*is not what the owner wrote*", NO_MOMENT },
 	{ "no room", NULL, false, KVP_EPEER, "rank 1 on * sent more "
 	  "descriptors than this process may have open; raise ulimit -n",
-	  lower_limit },
+	  { MESSAGE_BATCH, lower_limit } },
+	/* Rank 0 waits and calls nothing. */
+	{ "interrupted", no_batch, false, KVP_EINTERRUPTED,
+	  "interrupted by signal 2", { MESSAGE_ACK, interrupt } },
+	{ "a second device reads something else", NULL, true, KVP_EFAILED,
+	  "*planes of rank 2*is not what the owner wrote when device 1 reads "
+	  "its import", { MESSAGE_BATCH, spoil_device } },
+	/* Not for so long in all that nothing comes. */
+	{ "slow", slow, true, KVP_OK, "", NO_MOMENT },
 };
 #define LIES (sizeof(lies) / sizeof(*lies))
 
@@ -377,7 +440,7 @@ static struct job make_job(void)
 {
 	struct job j = {
 		.plan = &planned.plan, .verdict = planned.verdict,
-		.backend = make_host, .deadline = 300,
+		.backend = make_spoilt, .deadline = DEADLINE,
 		.gather_deadline = 1000, .count = 2,
 	};
 
@@ -394,34 +457,53 @@ static void prepare_lie(struct job *j, uint32_t index)
 	if (index)
 		lie = current->lie;
 	else
-		at_batch = current->at_batch;
+		moment = current->moment;
 }
 
-static void run_lie(const struct case_of_lie *c)
+static struct job make_lying_job(const struct case_of_lie *c)
 {
 	struct job j = make_job();
-	const struct report *r = &j.member[0].report;
-	bool well;
 
-	current = c;
-	name_trial("lie: %s", c->name);
 	if (!strncmp(c->name, "static", 6)) {
 		j.plan = &with_static.plan;
 		j.verdict = with_static.verdict;
 	}
+	if (c->moment.act == spoil_device) {
+		j.plan = &three.plan;
+		j.verdict = three.verdict;
+		j.member[0].nranks = j.member[1].first_rank = 2;
+	}
+	if (!c->code)
+		j.deadline = SLOW_DEADLINE;
 	j.check = c->check ? KVP_CHECK_QUICK : KVP_CHECK_NONE;
 	j.prepare = prepare_lie;
-	well = launch(&j);
-	expect(well, "a process hangs, or did not end well");
+	return j;
+}
+
+static void run_lie(const struct case_of_lie *c)
+{
+	struct job j = make_lying_job(c);
+	const struct report *r;
+	enum kvp_state due = c->code ? KVP_UNWOUND : KVP_PUBLISHED;
+	uint32_t i;
+
+	current = c;
+	name_trial("lie: %s", c->name);
+	expect(launch(&j), "a process hangs, or did not end well");
+	r = &j.member[0].report;
 	expect(r->code[CALL_EXCHANGE] == c->code &&
 	       !fnmatch(c->text, r->text[CALL_EXCHANGE], FNM_EXTMATCH),
 	       "says %s %s", kvp_code_name(r->code[CALL_EXCHANGE]),
 	       r->text[CALL_EXCHANGE]);
-	expect(r->state == KVP_UNWOUND &&
-	       j.member[1].report.state == KVP_UNWOUND, "not unwound");
-	expect(!r->left && !j.member[1].report.left,
-	       "%llu and %llu things are left", (ull)r->left,
-	       (ull)j.member[1].report.left);
+	for (i = 0; i < 2; i++) {
+		r = &j.member[i].report;
+		expect(r->state == due, "process %u is %s", i,
+		       kvp_state_name(r->state));
+		expect(!c->code || !r->held, "process %u still holds %llu "
+		       "things", i, (ull)r->held);
+		expect(!r->left, "process %u: %llu things are left", i,
+		       (ull)r->left);
+	}
 	launch_release(&j);
 }
 
@@ -793,8 +875,9 @@ static void run_trial(size_t index)
 
 int main(void)
 {
-	make_planned(&planned, GEOMETRY(""), KVP_MERGE_ROW);
-	make_planned(&with_static, GEOMETRY(",\"static\":[{\"name\":\"x\","
+	make_planned(&planned, GEOMETRY(2, ""), KVP_MERGE_ROW);
+	make_planned(&three, GEOMETRY(3, ""), KVP_MERGE_ROW);
+	make_planned(&with_static, GEOMETRY(2, ",\"static\":[{\"name\":\"x\","
 		     "\"bytes\":5000,\"importers\":\"all\"}]"), KVP_MERGE_ROW);
 	run_trials(6, LIES + STRANGERS + SOCKETS, run_trial);
 	return close_trials();

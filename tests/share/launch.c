@@ -223,14 +223,19 @@ static struct kvp_share *share(struct self *self)
 	struct kvp_share_blob mine;
 	struct kvp_error err = { 0 };
 
+	/* Whatever happens, it is filled. */
+	memset(&mine, 0x55, sizeof(mine));
 	pass(self, POINT_START);
 	keep(self, CALL_BEGIN, kvp_share_begin(&s, j->plan, j->verdict,
 					       self->backend, &o, &mine, &err),
 	     &err);
 	pass(self, POINT_BEGUN);
 	gather(self, NOTE_BLOB_1, &mine, all);
+	memset(&mine, 0x55, sizeof(mine));
 	keep(self, CALL_EXCHANGE, kvp_share_exchange(s, all, j->count, &mine,
 						     &err), &err);
+	if (kvp_share_realization(s) || kvp_share_plane(s, m->first_rank, 0))
+		abort();	/* before the commit */
 	pass(self, POINT_EXCHANGED);
 	gather(self, NOTE_BLOB_2, &mine, all);
 	keep(self, CALL_COMMIT, kvp_share_commit(s, all, j->count, &err),
@@ -272,6 +277,7 @@ static void run_member(struct self *self)
 		j->started(NULL, self->m, r);
 	s = share(self);
 	r->state = kvp_share_state(s);
+	r->held = count_alive(self->inner);
 	give_part(self, s);
 	if (r->state == KVP_PUBLISHED)
 		r->entries = kvp_realization_entries(kvp_share_realization(s));

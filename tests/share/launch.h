@@ -29,6 +29,7 @@ struct report {
 	uint64_t calls[SHARE_CALLS];	/* backend calls made after each */
 	uint64_t calls_done, calls_total;	/* as events told last */
 	uint64_t entries;	/* table entries held when PUBLISHED */
+	uint64_t held;		/* what the backend holds after the commit */
 	uint64_t left;		/* what was not given back when it was freed */
 	uint64_t wrong;		/* for the hooks: what they found wrong, */
 	uint64_t seen[2];	/* and what else they have seen */

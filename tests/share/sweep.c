@@ -133,6 +133,9 @@ static void check_member(const struct trial *t, const struct job *j,
 	       r->text[CALL_FREE]);
 	expect(!m->freed || !r->left || freeing, "process %u: %llu things are "
 	       "left", i, (ull)r->left);
+	expect((r->held > 0) == (r->state != KVP_UNWOUND),
+	       "process %u is %s and holds %llu things", i,
+	       kvp_state_name(r->state), (ull)r->held);
 	expect((m->part_len > 0) <= (r->state == KVP_PUBLISHED),
 	       "process %u gave a part and is not PUBLISHED", i);
 }
