@@ -301,6 +301,12 @@ static void lower_limit(void)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* So that what follows at once is there. */
+static void wait_for_next(void)
+{
+	usleep(50000);
+}
+
 static void interrupt(void)
 {
 	raise(SIGINT);
@@ -387,15 +393,17 @@ static const struct case_of_lie {
 	PEER(cut, UNKNOWN), PEER(cut_short, UNKNOWN), PEER(longer, UNKNOWN),
 	PEER(too_long, UNKNOWN), PEER(other_sender, UNKNOWN),
 	PEER(unknown_type, UNKNOWN), PEER(zero_type, UNKNOWN),
-	PEER(again, "rank 1 on * sent item 0 of rank 1, but all have come"),
+	{ "again", again, false, KVP_EPEER, "rank 1 on * sent item 0 of rank "
+	  "1, but all have come", { MESSAGE_BATCH, wait_for_next } },
 	PEER(wrong_token, TOKEN), PEER(wrong_to, TOKEN),
 	PEER(hello_twice, TOKEN), PEER(batch_first, TOKEN),
 	PEER(ack_instead, TOKEN), PEER(hello_with_fd, UNKNOWN),
 	CHECKED(ack_unasked, UNASKED), PEER(checked_unasked, UNASKED),
 	CHECKED(written_early, "rank 1 on * has written its patterns before "
 		"it sent its memory"),
-	CHECKED(written_twice, "rank 1 on * has written its patterns before "
-		"it sent its memory"),
+	{ "written_twice", written_twice, true, KVP_EPEER, "rank 1 on * has "
+	  "written its patterns before it sent its memory",
+	  { MESSAGE_WRITTEN, wait_for_next } },
 	CHECKED(ack_with_fds, "rank 1 on * sent 1 descriptors with 0 chunks"),
 	PEER(no_hello, TOKEN), PEER(no_ack, SILENT), PEER(no_batch, SILENT),
 	CHECKED(no_checked, SILENT), CHECKED(no_written, SILENT),
