@@ -221,7 +221,8 @@ static bool is_exported(const struct kvp_realization *r, uint32_t owner,
 			size_t item)
 {
 	const struct kvp_geometry *g = geometry_of(r);
-	uint32_t count = (uint32_t)g->ranks_per_node, own = r->options.first_rank;
+	uint32_t count = (uint32_t)g->ranks_per_node;
+	uint32_t own = r->options.first_rank;
 	uint32_t first = own / count * count, other;
 
 	for (other = first; other < first + count; other++) {

@@ -341,6 +341,22 @@ static int match_spoilt(struct kvp_backend *b, uint32_t device,
 	return code;
 }
 
+static uint64_t readable;	/* mappings granted to be read alone */
+static int (*grant)(struct kvp_backend *b, uint64_t address, uint64_t bytes,
+		    const struct kvp_grant *grants, size_t count,
+		    struct kvp_error *err);
+
+static int count_grants(struct kvp_backend *b, uint64_t address,
+			uint64_t bytes, const struct kvp_grant *grants,
+			size_t count, struct kvp_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		readable += grants[i].flags == KVP_READ;
+	return grant(b, address, bytes, grants, count, err);
+}
+
 static int make_spoilt(struct kvp_backend **b, uint32_t index,
 		       struct kvp_error *err)
 {
@@ -350,6 +366,8 @@ static int make_spoilt(struct kvp_backend **b, uint32_t index,
 		return code;
 	match = (*b)->mapping.match;
 	(*b)->mapping.match = match_spoilt;
+	grant = (*b)->mapping.grant;
+	(*b)->mapping.grant = count_grants;
 	return KVP_OK;
 }
 
@@ -738,11 +756,13 @@ static void count_received(struct kvp_share *s, const struct member *m,
 {
 	(void)s, (void)m;
 	r->seen[0] = received;
+	r->seen[1] = readable;
 	r->wrong = inherited;
 }
 
 static void run_stranger(const struct stranger *who)
 {
+	const uint64_t items = with_static.plan.nchunks + 1;
 	struct job j = make_job();
 	bool well;
 	uint32_t i;
@@ -754,6 +774,8 @@ static void run_stranger(const struct stranger *who)
 		return;
 	}
 	stranger = who;
+	j.plan = &with_static.plan;
+	j.verdict = with_static.verdict;
 	j.deadline = 10000;
 	j.change = let_stranger_in;
 	j.committed = count_received;
@@ -764,9 +786,11 @@ static void run_stranger(const struct stranger *who)
 
 		expect(r->state == KVP_PUBLISHED, "rank %u is %s: %s", i,
 		       kvp_state_name(r->state), r->text[CALL_COMMIT]);
-		expect(r->seen[0] == planned.plan.nchunks, "rank %u got %llu "
-		       "descriptors, expected %zu", i, (ull)r->seen[0],
-		       planned.plan.nchunks);
+		expect(r->seen[0] == items, "rank %u got %llu descriptors, "
+		       "expected %llu", i, (ull)r->seen[0], (ull)items);
+		expect(r->seen[1] == items, "rank %u can read %llu imported "
+		       "items, expected %llu", i, (ull)r->seen[1],
+		       (ull)items);
 		expect(!r->wrong, "rank %u: %llu descriptors would be "
 		       "inherited", i, (ull)r->wrong);
 		expect(!r->left, "rank %u: %llu things are left", i,
@@ -885,7 +909,8 @@ int main(void)
 {
 	make_planned(&planned, GEOMETRY(2, ""), KVP_MERGE_ROW);
 	make_planned(&three, GEOMETRY(3, ""), KVP_MERGE_ROW);
-	make_planned(&with_static, GEOMETRY(2, ",\"static\":[{\"name\":\"x\","
+	make_planned(&with_static, GEOMETRY(2, ",\"access\":{"
+		     "\"importer_mode\":\"read\"},\"static\":[{\"name\":\"x\","
 		     "\"bytes\":5000,\"importers\":\"all\"}]"), KVP_MERGE_ROW);
 	run_trials(6, LIES + STRANGERS + SOCKETS, run_trial);
 	return close_trials();

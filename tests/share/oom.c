@@ -140,8 +140,8 @@ static struct job make_job(void)
 		.plan = &planned.plan, .verdict = planned.verdict,
 		.backend = make_host, .check = KVP_CHECK_QUICK,
 		.deadline = 20000, .gather_deadline = 1000, .count = 2,
-		.prepare = count_before, .started = start_failing, .committed = stop_failing,
-		.freed = count_blocks,
+		.prepare = count_before, .started = start_failing,
+		.committed = stop_failing, .freed = count_blocks,
 	};
 
 	j.member[0].nranks = j.member[1].nranks = 1;

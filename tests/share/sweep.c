@@ -43,8 +43,8 @@ static const char nodes[] =
 	"{\"name\":\"b\",\"bytes_per_page\":900}],"
 	"\"ranks\":4,\"ranks_per_node\":2,\"dcp_group_size\":2}";
 static const char statics[] =
-	GEOMETRY(2, ",\"access\":{\"imports\":[[1],[]]},\"static\":[{\"name\":\"x\",\"bytes\":1,\"importers\":"
-	"\"none\"},{\"name\":\"y\",\"bytes\":5000,\"importers\":\"all\"}]");
+	GEOMETRY(2, ",\"access\":{\"imports\":[[1],[]]},\"static\":["
+	"{\"name\":\"x\",\"bytes\":1,\"importers\":\"none\"},{\"name\":\"y\",\"bytes\":5000,\"importers\":\"all\"}]");
 
 static struct setup {
 	const char *name, *geometry;
@@ -66,8 +66,8 @@ static struct setup {
 	  .process = { { 1, NULL }, { 2, NULL }, { 1, NULL } } },
 	{ .name = "two nodes", .geometry = nodes, .count = 3,
 	  .process = { { 1, "a" }, { 1, "a" }, { 2, "b" } } },
-	{ .name = "statics, one way", .geometry = statics, .check = KVP_CHECK_QUICK,
-	  .count = 2, .process = { { 1, NULL }, { 1, NULL } } },
+	{ .name = "statics, one way", .geometry = statics,
+	  .check = KVP_CHECK_QUICK, .count = 2, .process = { { 1, NULL }, { 1, NULL } } },
 	{ .name = "sockets with names", .geometry = two, .named = true,
 	  .count = 2, .process = { { 1, NULL }, { 1, NULL } } },
 };
@@ -254,8 +254,9 @@ static void check_named(const struct trial *t, const struct job *j)
 	for (i = 0; i < j->count; i++) {
 		r = &j->member[i].report;
 		for (call = CALL_EXCHANGE; call <= CALL_COMMIT; call++)
-			named |= i != t->victim && (strstr(r->text[call], who) ||
-				 strstr(r->text[call], blob));
+			named |= i != t->victim &&
+				 (strstr(r->text[call], who) ||
+				  strstr(r->text[call], blob));
 	}
 	expect(named, "nobody names '%s': %s", who,
 	       j->member[t->victim ? 0 : 1].report.text[CALL_COMMIT]);
@@ -401,7 +402,8 @@ static void shuffle(void)
 	size_t i, other;
 
 	for (i = ntrials; i > 1; i--) {
-		state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+		state = state * UINT64_C(6364136223846793005) +
+			UINT64_C(1442695040888963407);
 		other = (size_t)(state >> 33) % i;
 		t = trials[i - 1];
 		trials[i - 1] = trials[other];
