@@ -282,7 +282,8 @@ static int check_message(const struct peer *p, const struct message *m,
 		return share_fail_peer(p, err, "sent more descriptors than "
 			"this process may have open; raise ulimit -n");
 	if ((flags & (MSG_TRUNC | MSG_CTRUNC)) || len < HEAD ||
-	    m->from != p->index || !m->type || m->type > MESSAGE_CHECKED || count > SHARE_BATCH_MAX ||
+	    m->from != p->index || !m->type || m->type > MESSAGE_CHECKED ||
+	    count > SHARE_BATCH_MAX ||
 	    len != HEAD + count * sizeof(*m->offset))
 		return share_fail_peer(p, err, "sent a message that this "
 				       "version does not know");

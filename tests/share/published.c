@@ -3,11 +3,8 @@
  * join to one capacity document with the planned readers and table entries,
  * and every importer reads what every owner wrote.
  */
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "share/joined.h"
@@ -23,14 +20,10 @@ static const struct trial {
 	enum kvp_check check;
 	uint64_t entries;	/* of the node, others' once */
 	uint32_t readers;	/* of every plane */
-	bool standin;		/* on the stand-in driver */
 } all_trials[] = {
-	{ "layouts/kimi-k3.1-pro-tp16-dcp8.json", KVP_CHECK_NONE, 320117, 8,
-	  false },
+	{ "layouts/kimi-k3.1-pro-tp16-dcp8.json", KVP_CHECK_NONE, 320117, 8 },
 	{ "layouts/kimi-k3.1-pro-tp16-dcp16.json", KVP_CHECK_QUICK, 442661,
-	  16, false },
-	{ "layouts/kimi-k3.1-pro-tp16-dcp16.json", KVP_CHECK_NONE, 442661,
-	  16, true },
+	  16 },
 };
 
 /* What is mapped has to be aligned as the plan has it. */
@@ -42,40 +35,6 @@ static int make_device(struct kvp_backend **b, uint32_t index,
 }
 
 #define TRIALS (sizeof(all_trials) / sizeof(*all_trials))
-
-static char node[] = "/tmp/kvplan-node-XXXXXX";
-
-/* Load the stand-in driver before the backend asks for libcuda.so.1.  False
-   where there is none. */
-static bool load_standin(void)
-{
-	char path[PATH_MAX + 64] = "";
-	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
-	char *slash = len > 0 ? strstr(path, "/tests/share/") : NULL;
-
-	if (!slash)
-		return false;
-	strcpy(slash, "/fake/libcuda.so.1");
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
-}
-
-static int make_gpu(struct kvp_backend **b, uint32_t index,
-		    struct kvp_error *err)
-{
-	return kvp_backend_cuda(b, &index, 1, err);
-}
-
-/* What the driver opens stays open. */
-static void prepare_standin(struct job *j, uint32_t index)
-{
-	struct kvp_backend *b;
-
-	(void)j;
-	setenv("FAKE_CUDA_NODE", node, 1);
-	setenv("FAKE_CUDA_DEVICES", "16", 1);
-	if (load_standin() && !make_gpu(&b, index, NULL))
-		kvp_backend_close(b);
-}
 
 static struct planned plan_layout(const char *path)
 {
@@ -140,17 +99,7 @@ static void run_trial(size_t index)
 	bool well;
 	uint32_t i;
 
-	name_trial("%s%s", t->layout, t->standin ? " on the stand-in" : "");
-	if (t->standin && !load_standin()) {
-		skip_trial("there is no stand-in driver");
-		return;
-	}
-	if (t->standin) {
-		close(mkstemp(node));
-		unlink(node);
-		j.backend = make_gpu;
-		j.prepare = prepare_standin;
-	}
+	name_trial("%s", t->layout);
 	for (i = 0; i < RANKS; i++) {
 		j.member[i].first_rank = i;
 		j.member[i].nranks = 1;
@@ -159,7 +108,6 @@ static void run_trial(size_t index)
 	expect(well, "a process hangs, or did not end well");
 	check_members(t, &j, p.plan.geometry.static_entries);
 	check_joined(t, &j);
-	unlink(node);
 	launch_release(&j);
 	kvp_plan_release(&p.plan);
 	kvp_verdict_free(p.verdict);
