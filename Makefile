@@ -53,7 +53,7 @@ SO      := $(B)/libkvplan.so.$(SOVERSION)
 MAP     := src/libkvplan.map
 MAN     := $(sort $(wildcard man/*))
 
-.PHONY: FORCE all deps deps-test deps-mpi mpi demo test bench headers layers symbols fields sizes man install uninstall clean help
+.PHONY: FORCE all deps deps-test deps-mpi mpi demo test bench headers layers symbols fields sizes man install uninstall clean help mpi-programs
 .DELETE_ON_ERROR:
 all: $(B)/kvplan $(B)/kvcheck $(LIB) $(B)/libkvplan.so $(B)/kvplan.pc   ## the tool, the lone checker, the library
 ifeq ($(CUDA_INC),)
@@ -80,10 +80,13 @@ $(B)/kvcheck: $(call obj,$(filter-out src/base/json_tree.c,$(call in,src/base sr
 	$(call say,LD)$(LINK)
 # One program for each MPI that is there: kvplan-mpi for what mpicc names, and
 # Debian's two.  One file includes mpi.h; the wrapper shows where that is.
-MPIS     := $(foreach m,mpi mpi.openmpi mpi.mpich,$(if $(shell command -v $(m:mpi%=mpicc%)),$(m)))
+MPIS     := $(strip $(foreach m,mpi mpi.openmpi mpi.mpich,$(if $(shell command -v $(m:mpi%=mpicc%)),$(m))))
 MPI_OBJ  := $(call obj,$(filter-out src/mpi/job.c,$(call in,src/mpi)))
 mpi_show  = $(shell $(*:mpi%=mpicc%) -show)
-mpi: $(MPIS:%=$(B)/kvplan-%)    ## kvplan-mpi for every MPI that is installed
+# Made anew, since "make deps-mpi mpi" installs them first.
+mpi: $(filter deps-mpi,$(MAKECMDGOALS)) ## kvplan-mpi for every MPI that is installed
+	$(Q)$(MAKE) --no-print-directory mpi-programs
+mpi-programs: $(MPIS:%=$(B)/kvplan-%)
 	$(Q)$(if $(MPIS),,echo 'no mpicc; "make deps-mpi" installs two' >&2; exit 1)
 $(MPIS:%=$(B)/kvplan-%): HARDEN_LINK += -Wl,--gc-sections
 $(MPIS:%=$(B)/kvplan-%): $(B)/kvplan-%: $(B)/%/src/mpi/job.o $(MPI_OBJ) $(call obj,$(filter-out src/cli/main.c,$(call in,src/cli))) $(LIB)

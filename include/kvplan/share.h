@@ -12,19 +12,24 @@
  *   kvp_share_exchange()     pass chunks to the importers; fill a second blob
  *       gather 2: blobs
  *   kvp_share_commit()       publish, undo, or be in doubt
- *       gather 3: the text of kvp_realization_write(), empty if not PUBLISHED
- *   kvp_capacity_join()      write the capacity file, in one process
+ *       gather 3: texts of kvp_realization_write() with access records, of
+ *                 any length, empty unless PUBLISHED
+ *   kvp_capacity_join()      (capacity.h) in one process, which then writes
+ *                            the capacity file
  *
  * A process whose call failed still enters all later gathers, with the blob
- * that was filled.  A gather that ended is obeyed, however late it ended.  A
- * blob that did not arrive is passed zeroed; if a gather failed, all blobs
- * are.  Deadlines inside kvp_share_exchange() are the library's; those of
- * gathers are the caller's.
+ * that was filled.  If a gather gave blobs, pass them, however late it was.
+ * If the blob of one process is missing, because it died, zero that one.  If
+ * the gather failed, and others may have got the blobs, zero all.  Deadlines
+ * inside kvp_share_exchange() are the library's; those of gathers are the
+ * caller's.
  *
  * What is promised, and no more:
  *
  * - No process is PUBLISHED unless every rank stood when its process filled
- *   the second blob, whatever the gathers do.
+ *   the second blob, whatever the gathers do.  A rank stands when it is
+ *   realized, and all that it imports is mapped, granted and, if asked for,
+ *   checked.
  * - If every gather gives all processes the same blobs, or fails for all,
  *   then of the processes that survive all are PUBLISHED or none is, and all
  *   that gave a good second blob are in the same state.

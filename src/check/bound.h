@@ -1,5 +1,5 @@
 /*
- * The lower bound on chunks, design.md section 5, "Lower bound".
+ * The lower bound on chunks; LOWER BOUND in kvplan-plan(5) says what it is.
  */
 #ifndef KVPLAN_CHECK_BOUND_H
 #define KVPLAN_CHECK_BOUND_H

@@ -18,7 +18,7 @@ struct check_rank {
 };
 
 /*
- * Check one rank (design.md, alias check, a to c).  All of its memory is
+ * Check one rank.  All of its memory is
  * overwritten.  depth is quick or full.
  *
  *   a  Every granule is written with its own pattern through the planes, and

@@ -126,9 +126,10 @@ static int check_kind(const struct json_at *root, struct kvp_error *err)
 		code = json_unique_member(root, "share", &share, err);
 	if (!code && !share.p)
 		code = json_fail(&share, err, KVP_EINPUT,
-			"missing: this is the realization of one process, "
-			"whose planes no other process can read; kvplan-mpi "
-			"and kvp_share_begin() make parts");
+			"missing: this is no part, but what one process "
+			"realized alone, or parts joined already; a part is "
+			"what kvp_realization_write() writes after "
+			"kvp_share_commit(), and kvplan-mpi joins its own");
 	return code;
 }
 

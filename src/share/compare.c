@@ -38,7 +38,7 @@ static int read_blobs(struct kvp_share *s, const struct kvp_share_blob *blobs,
 		reading = share_blob_read(&blobs[i], 1, &s->blobs[i], &why);
 		if (reading != SHARE_READ)
 			return kvp_error_set(err, why.code, "blob %zu of %zu: "
-					     "%.300s", i, s->count, why.text);
+					     "%.300s", i + 1, s->count, why.text);
 	}
 	return KVP_OK;
 }
@@ -148,8 +148,8 @@ static int check_ranks(const struct kvp_share *s,
 			share_describe(b, other, sizeof(other));
 			return kvp_error_set(err, KVP_EREFUSED, "rank %u is "
 				"there twice: in blob %zu (%s) and in blob %zu "
-				"(%s)", rank, (size_t)(holder[rank] - s->blobs),
-				one, i, other);
+				"(%s)", rank, (size_t)(holder[rank] - s->blobs) + 1,
+				one, i + 1, other);
 		}
 	}
 	return check_missing(holder, s->plan->geometry.ranks, err);
@@ -184,7 +184,8 @@ static int check_nodes(const struct kvp_share *s,
 	return KVP_OK;
 }
 
-static const struct share_gpu *gpu_of(const struct share_blob *const *holder, uint64_t rank)
+static const struct share_gpu *
+gpu_of(const struct share_blob *const *holder, uint64_t rank)
 {
 	return &holder[rank]->gpus[rank - holder[rank]->first_rank];
 }
@@ -193,7 +194,7 @@ struct uuid_text {
 	char text[32];
 };
 
-/* As nvidia-smi ends it; "" if there is none. */
+/* The end of a UUID as nvidia-smi prints it; "" if there is none. */
 static struct uuid_text gpu_text(const struct share_gpu *gpu)
 {
 	static const struct share_gpu none;

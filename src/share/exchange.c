@@ -35,7 +35,8 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static bool imports_any(const struct kvp_share *s, const struct share_blob *from,
+static bool imports_any(const struct kvp_share *s,
+			const struct share_blob *from,
 			const struct share_blob *to)
 {
 	uint64_t item, nstatics = s->plan->geometry.nstatics;
@@ -471,8 +472,8 @@ static void wait_for_peers(struct kvp_share *s, struct pollfd *fds,
 	poll(fds, count, again ? AGAIN : LOOK);
 }
 
-/* Nothing tells of a peer that ended before it connected, so look; each time
-   after twice as long, since a peer has to accept what looks at it. */
+/* A peer that ended before it connected causes no event, so look for it; each
+   time after twice as long, since a peer has to accept these connections. */
 static int probe_peers(const struct kvp_share *s, uint64_t waited,
 		       uint64_t *next, struct kvp_error *err)
 {

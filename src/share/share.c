@@ -1,6 +1,6 @@
 /*
- * Shared realizations: the calls between the gathers.  design.md, "Ranks in
- * their own processes"; tests/model/exchange.pml is the model of it.
+ * Shared realizations: the calls between the gathers.
+ * tests/model/exchange.pml is the model of it.
  */
 #include <assert.h>
 #include <errno.h>
@@ -264,7 +264,7 @@ struct outcome {
 	const struct share_blob *failed; /* that failed by itself, if any */
 	size_t missing;			/* blobs that did not arrive */
 	const struct share_blob *lost;	/* the first blob of the first of
-					   those that gave none */
+					   those, of another process if any */
 };
 
 /* This second blob is of the process that gave the first one, for this joint
@@ -293,7 +293,8 @@ static struct outcome read_outcome(const struct kvp_share *s,
 	for (i = 0; i < s->count; i++) {
 		if (i >= count || share_blob_read(&blobs[i], 2, &second[i], &why)
 		    != SHARE_READ || !is_of_process(s, i, &second[i])) {
-			if (!o.missing++)
+			o.missing++;
+			if (!o.lost || o.lost == &s->blobs[s->own])
 				o.lost = &s->blobs[i];
 			continue;
 		}

@@ -272,7 +272,7 @@ static void all_contradict(void)
 
 /* --- cases --- */
 
-#define DAMAGED "blob 1 of 3: its bytes are damaged"
+#define DAMAGED "blob 2 of 3: its bytes are damaged"
 #define DOUBT(n, who) "all was well here, but " n " of 3 processes did not " \
 	"say so, first rank " who " on HOST: others may serve; end the job"
 
@@ -290,17 +290,17 @@ static const struct trial {
 	  .state = KVP_UNWOUND, .text = says }
 	REFUSED(KVP_EREFUSED, cut, DAMAGED),
 	REFUSED(KVP_EREFUSED, cut_one, DAMAGED),
-	REFUSED(KVP_EREFUSED, strange, "blob 1 of 3: it is no blob of kvplan"),
-	REFUSED(KVP_EREFUSED, version, "blob 1 of 3: it has version 2, this "
+	REFUSED(KVP_EREFUSED, strange, "blob 2 of 3: it is no blob of kvplan"),
+	REFUSED(KVP_EREFUSED, version, "blob 2 of 3: it has version 2, this "
 		"process has 1; use one kvplan on all hosts"),
-	REFUSED(KVP_EREFUSED, version_large, "blob 1 of 3: it has version "
+	REFUSED(KVP_EREFUSED, version_large, "blob 2 of 3: it has version "
 		"9223372036854775809, this process has 1; use one kvplan on "
 		"all hosts"),
-	REFUSED(KVP_EPEER, missing, "blob 1 of 3: it did not arrive"),
-	REFUSED(KVP_EPEER, all_missing, "blob 0 of 3: it did not arrive"),
-	REFUSED(KVP_EREFUSED, phase, "blob 1 of 3: it is of gather 2, "
+	REFUSED(KVP_EPEER, missing, "blob 2 of 3: it did not arrive"),
+	REFUSED(KVP_EPEER, all_missing, "blob 1 of 3: it did not arrive"),
+	REFUSED(KVP_EREFUSED, phase, "blob 2 of 3: it is of gather 2, "
 		"expected 1"),
-	REFUSED(KVP_EREFUSED, phase_large, "blob 1 of 3: it is of gather 3, "
+	REFUSED(KVP_EREFUSED, phase_large, "blob 2 of 3: it is of gather 3, "
 		"expected 1"),
 	REFUSED(KVP_EREFUSED, other_plan, "rank 1 on HOST has the plan "
 		"????????????????, this process ????????????????; give the "
@@ -308,10 +308,10 @@ static const struct trial {
 	REFUSED(KVP_EREFUSED, same_sizes, "rank 1 on HOST has the plan "
 		"????????????????, this process ????????????????; give the "
 		"same plan to all"),
-	REFUSED(KVP_EREFUSED, twice, "rank 1 is there twice: in blob 1 (rank "
-		"1 on HOST) and in blob 2 (rank 1 on HOST)"),
-	REFUSED(KVP_EREFUSED, overlap, "rank 1 is there twice: in blob 0 "
-		"(ranks 0 to 1 on HOST) and in blob 1 (rank 1 on HOST)"),
+	REFUSED(KVP_EREFUSED, twice, "rank 1 is there twice: in blob 2 (rank "
+		"1 on HOST) and in blob 3 (rank 1 on HOST)"),
+	REFUSED(KVP_EREFUSED, overlap, "rank 1 is there twice: in blob 1 "
+		"(ranks 0 to 1 on HOST) and in blob 2 (rank 1 on HOST)"),
 	REFUSED(KVP_EREFUSED, fewer, "no process has rank 2 of the plan's 3"),
 	REFUSED(KVP_EREFUSED, alone, "no process has ranks 1, 2 of the plan's "
 		"3"),
@@ -377,14 +377,14 @@ static const struct trial {
 	{ .name = #how, .second = how, .commit = KVP_EDOUBT,		\
 	  .state = KVP_IN_DOUBT, .text = says }
 	IN_DOUBT(missing_2, DOUBT("1", "1")),
-	IN_DOUBT(all_missing_2, DOUBT("3", "0")),
+	IN_DOUBT(all_missing_2, DOUBT("3", "1")),
 	IN_DOUBT(cut_2, DOUBT("1", "1")),
 	IN_DOUBT(first_again, DOUBT("1", "1")),
-	IN_DOUBT(all_first_again, DOUBT("3", "0")),
+	IN_DOUBT(all_first_again, DOUBT("3", "1")),
 	IN_DOUBT(stale, DOUBT("1", "1")),
 	IN_DOUBT(other_share, DOUBT("1", "1")),
-	IN_DOUBT(order_2, DOUBT("2", "0")),
-	IN_DOUBT(none_2, DOUBT("3", "0")),
+	IN_DOUBT(order_2, DOUBT("2", "2")),
+	IN_DOUBT(none_2, DOUBT("3", "1")),
 	IN_DOUBT(fewer_2, DOUBT("1", "2")),
 	IN_DOUBT(own_missing, DOUBT("1", "0")),
 	IN_DOUBT(own_twice_2, DOUBT("1", "1")),

@@ -250,7 +250,7 @@ static void check_named(const struct trial *t, const struct job *j)
 
 	describe(t->setup, t->victim, who, sizeof(who));
 	snprintf(blob, sizeof(blob), "blob %u of %u: it did not arrive",
-		 t->victim, j->count);
+		 t->victim + 1, j->count);
 	for (i = 0; i < j->count; i++) {
 		r = &j->member[i].report;
 		for (call = CALL_EXCHANGE; call <= CALL_COMMIT; call++)

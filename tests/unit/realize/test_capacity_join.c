@@ -348,9 +348,10 @@ START_TEST(parts_are_of_one_plan_and_share)
 		      "is \"aBcdef0123456789\", must be 16 digits 0-9 and "
 		      "a-f");
 	check_altered(&b, 2, "'share':'abcdef0123456789',", 1, "", KVP_EINPUT,
-		      "C: /share: missing: this is the realization of one "
-		      "process, whose planes no other process can read; "
-		      "kvplan-mpi and kvp_share_begin() make parts");
+		      "C: /share: missing: this is no part, but what one "
+		      "process realized alone, or parts joined already; a part "
+		      "is what kvp_realization_write() writes after "
+		      "kvp_share_commit(), and kvplan-mpi joins its own");
 	check_altered(&b, 2, "'complete':false", 1, "'complete':true",
 		      KVP_EINPUT, "C: /complete: is true, must be false in a "
 		      "part");
