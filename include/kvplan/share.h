@@ -71,7 +71,7 @@ struct kvp_share_options {
 	 */
 	struct kvp_realize_options realize;
 	/* May be NULL.  The name of this node, 1 to KVP_NODE_MAX printable
-	   characters; NULL: the kernel's boot id.  Processes exchange chunks
+	   characters without spaces; NULL: the kernel's boot id.  Processes exchange chunks
 	   if their nodes have the same name. */
 	const char *node;
 	/* May be NULL.  The directory for this process's socket, for
@@ -124,6 +124,7 @@ int kvp_share_begin(struct kvp_share **s, const struct kvp_plan *plan,
  *
  *   KVP_EREFUSED  the blobs do not fit together; the text names the rank
  *                 that differs, and both values
+ *   KVP_EINPUT    count is 0, or there cannot be so many
  *   KVP_EPEER     another process failed, ended, or made no progress
  *   KVP_EFAILED   an importer read something else than the owner wrote
  *   KVP_EIO       a socket failed
@@ -136,7 +137,7 @@ int kvp_share_exchange(struct kvp_share *s, const struct kvp_share_blob *blobs,
 
 /*
  * Decide, with the second blobs of all processes, in the order of the first.
- * No driver call is made, except to undo.
+ * No driver call is made, except to undo.  It is called once.
  *
  *   KVP_OK       PUBLISHED
  *   KVP_EDOUBT   IN_DOUBT

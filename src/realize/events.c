@@ -48,6 +48,8 @@ static void after_call(void *cookie, const struct watch_call *call)
 	struct kvp_event e;
 
 	r->stage.calls_done += !r->stage.undo && !r->stage.checking;
+	if (r->tick && !r->stage.undo)
+		r->tick(r->tick_cookie);
 	if (!r->options.event)
 		return;
 	e = event_now(r);

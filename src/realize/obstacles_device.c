@@ -159,7 +159,9 @@ int check_memory(struct kvp_realization *r, struct obstacles *o,
 	struct kvp_backend *b = backend_of(r);
 	bool lazy = b->lazy;
 	uint64_t own = lazy ? 0 : KVP_DRIVER_BYTES;
-	uint64_t need = required_bytes(r) * (lazy ? r->nranks : 1) + own;
+	uint64_t ranks = r->shared ? geometry_of(r)->ranks_per_node :
+				     r->nranks;
+	uint64_t need = required_bytes(r) * (lazy ? ranks : 1) + own;
 	struct kvp_error *report = &o->kind[OBSTACLE_MEMORY];
 	struct text_list others;
 	char text[OTHERS_MAX];

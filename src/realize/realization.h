@@ -104,6 +104,8 @@ struct kvp_realization {
 	uint32_t nimports;
 	struct kvp_access_record *import_records; /* of planes they import */
 	size_t nimport_records;
+	void (*tick)(void *cookie);	/* may be NULL: after every call */
+	void *tick_cookie;
 	struct kvp_file_out file;	/* where to publish, if asked */
 	bool published;
 };

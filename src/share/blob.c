@@ -43,23 +43,28 @@ static void pass_bytes(struct bytes *b, void *member, size_t len)
 	b->at += len;
 }
 
-static void pass_u64(struct bytes *b, uint64_t *member)
+static void pass_number(struct bytes *b, uint64_t *member, unsigned len)
 {
 	unsigned char octets[8];
 	unsigned i;
 
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < len; i++)
 		octets[i] = (unsigned char)(*member >> 8 * i);
-	pass_bytes(b, octets, sizeof(octets));
-	for (i = 0, *member = 0; i < 8; i++)
+	pass_bytes(b, octets, len);
+	for (i = 0, *member = 0; i < len; i++)
 		*member |= (uint64_t)octets[i] << 8 * i;
+}
+
+static void pass_u64(struct bytes *b, uint64_t *member)
+{
+	pass_number(b, member, 8);
 }
 
 static void pass_u32(struct bytes *b, uint32_t *member)
 {
 	uint64_t wide = *member;
 
-	pass_u64(b, &wide);
+	pass_number(b, &wide, 4);
 	*member = (uint32_t)wide;
 }
 
@@ -76,6 +81,7 @@ static void pass_members(struct bytes *b, struct share_blob *m)
 	pass_u32(b, &m->nranks);
 	pass_u64(b, &m->plan);
 	pass_u64(b, &m->share);
+	pass_u32(b, &m->follows);
 	pass_bytes(b, m->token, sizeof(m->token));
 	pass_bytes(b, m->node, sizeof(m->node));
 	pass_bytes(b, m->host, sizeof(m->host));
@@ -143,7 +149,7 @@ enum share_reading share_blob_read(const struct kvp_share_blob *in,
 {
 	static const struct kvp_share_blob zero;
 	struct bytes b = { .from = in->bytes };
-	uint64_t version, hash;
+	uint64_t version = 0, hash = 0;
 	char start[8];
 
 	memset(m, 0, sizeof(*m));

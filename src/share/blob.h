@@ -27,6 +27,7 @@ struct share_blob {
 	uint32_t nranks;
 	uint64_t plan;		/* fingerprint */
 	uint64_t share;		/* phase 2: id of the joint realization */
+	uint32_t follows;	/* 1: it failed because another ended */
 	unsigned char token[SHARE_TOKEN_BYTES]; /* random: this process, now */
 	char node[KVP_NODE_MAX + 1];
 	char host[SHARE_HOST_BYTES];

@@ -31,20 +31,21 @@ static int read_blobs(struct kvp_share *s, const struct kvp_share_blob *blobs,
 		      struct kvp_error *err)
 {
 	struct kvp_error why = { 0 };
-	enum share_reading reading;
 	size_t i;
+	int code = KVP_OK;
 
+	/* All are read, since the second blobs are compared with them. */
 	for (i = 0; i < s->count; i++) {
-		reading = share_blob_read(&blobs[i], 1, &s->blobs[i], &why);
-		if (reading != SHARE_READ)
-			return kvp_error_set(err, why.code, "blob %zu of %zu: "
+		if (share_blob_read(&blobs[i], 1, &s->blobs[i], &why) !=
+		    SHARE_READ && !code)
+			code = kvp_error_set(err, why.code, "blob %zu of %zu: "
 					     "%.300s", i + 1, s->count, why.text);
 	}
-	return KVP_OK;
+	return code;
 }
 
 /* Find the failed process with the lowest rank. */
-static int find_failed(const struct kvp_share *s, struct kvp_error *err)
+static int find_failed(struct kvp_share *s, struct kvp_error *err)
 {
 	const struct share_blob *b, *failed = NULL;
 	char who[SHARE_WHO_MAX];
@@ -58,6 +59,7 @@ static int find_failed(const struct kvp_share *s, struct kvp_error *err)
 	}
 	if (!failed)
 		return KVP_OK;
+	s->follows = true;
 	share_describe(failed, who, sizeof(who));
 	return kvp_error_set(err, KVP_EPEER, "%s failed: %s", who,
 			     failed->text);

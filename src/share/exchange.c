@@ -9,6 +9,7 @@
  * descriptors, and imports then.
  */
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -106,6 +107,18 @@ static int make_peers(struct kvp_share *s, struct kvp_error *err)
 	return KVP_OK;
 }
 
+static uint64_t count_open(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint64_t count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
 /* The most descriptors of a batch. */
 static uint32_t batch_limit(const struct kvp_share *s)
 {
@@ -118,6 +131,9 @@ static uint32_t batch_limit(const struct kvp_share *s)
 		processes += i != s->own &&
 			     !strcmp(s->blobs[i].node, s->self.node);
 	most = u64_min(files.rlim_cur / processes, SHARE_BATCH_MAX);
+	/* One batch given and one got, beside what is open already. */
+	if (s->open_files && files.rlim_cur > s->open_files)
+		most = u64_min(most, (files.rlim_cur - s->open_files) / 2);
 	return (uint32_t)u64_max(most, 1);
 }
 
@@ -326,9 +342,11 @@ static int get_batch(struct kvp_share *s, struct peer *p,
 static int greet(struct kvp_share *s, struct peer *p, const struct message *m,
 		 struct kvp_error *err)
 {
+	const size_t half = SHARE_TOKEN_BYTES / 2;
+
 	if (m->type != MESSAGE_HELLO || p->greeted ||
-	    memcmp(m->to, s->self.token, sizeof(m->to)) ||
-	    memcmp(m->token, p->blob->token, sizeof(m->token)))
+	    memcmp(m->to + half, s->self.token + half, half) ||
+	    memcmp(m->token + half, p->blob->token + half, half))
 		return share_fail_peer(p, err, "did not show the token of its "
 				       "blob");
 	p->greeted = true;
@@ -345,7 +363,7 @@ static int match(struct kvp_share *s, struct peer *p, struct kvp_error *err)
 	code = share_match_patterns(s, p->blob, err);
 	/* What an owner has undone may read as something else. */
 	if (code == KVP_EFAILED && share_has_ended(p))
-		code = share_fail_peer(p, err, "ended, or gave up");
+		code = share_fail_ended(s, p, err);
 	p->matched = !code;
 	p->owed |= 1u << MESSAGE_CHECKED;
 	return code;
@@ -365,6 +383,8 @@ static int handle(struct kvp_share *s, struct peer *p, const struct message *m,
 		return KVP_OK;
 	case MESSAGE_WRITTEN:
 		return match(s, p, err);
+	case MESSAGE_ALIVE:
+		return KVP_OK;
 	case MESSAGE_CHECKED:
 		if (!s->written || !p->imports)
 			break;
@@ -448,7 +468,10 @@ static int work(struct kvp_share *s, bool *progress, bool *again,
 	uint32_t i;
 	int code = KVP_OK;
 
-	*progress = share_accept(s);
+	*progress = false;
+	code = share_connect(s, err);
+	if (!code)
+		code = share_accept(s, progress, err);
 	for (i = 0; i < s->npeers && !code; i++)
 		code = receive_all(s, &s->peers[i], progress, err);
 	for (i = 0; i < s->npeers && !code; i++)
@@ -474,7 +497,7 @@ static void wait_for_peers(struct kvp_share *s, struct pollfd *fds,
 
 /* A peer that ended before it connected causes no event, so look for it; each
    time after twice as long, since a peer has to accept these connections. */
-static int probe_peers(const struct kvp_share *s, uint64_t waited,
+static int probe_peers(struct kvp_share *s, uint64_t waited,
 		       uint64_t *next, struct kvp_error *err)
 {
 	uint32_t i;
@@ -485,8 +508,27 @@ static int probe_peers(const struct kvp_share *s, uint64_t waited,
 	*next = 2 * waited;
 	for (i = 0; i < s->npeers && !code; i++)
 		if (s->peers[i].fd < 0)
-			code = share_probe(&s->peers[i], err);
+			code = share_probe(s, &s->peers[i], err);
 	return code;
+}
+
+/* Called after every backend call: tell peers, a few times within a deadline,
+   that this process is at work. */
+static void tell_peers(void *cookie)
+{
+	struct kvp_share *s = cookie;
+	uint64_t t = now();
+	bool sent;
+	uint32_t i;
+
+	if (t - s->alive < s->deadline / 4)
+		return;
+	s->alive = t;
+	for (i = 0; i < s->npeers; i++)
+		if (s->peers[i].greeted &&
+		    !(s->peers[i].owed & 1u << MESSAGE_HELLO))
+			(void)share_send(s, &s->peers[i], MESSAGE_ALIVE, &sent,
+					 NULL);
 }
 
 static int fail_deadline(const struct kvp_share *s, const struct peer *p,
@@ -512,10 +554,12 @@ static int loop(struct kvp_share *s, struct pollfd *fds, struct kvp_error *err)
 	uint64_t begun = now(), last = begun, probe = LOOK;
 	bool progress, again;
 	struct peer *open;
-	int code;
+	int code = KVP_OK;
 
+	s->open_files = count_open() + 2 * s->npeers + 8;
 	find_next_batch(s);
-	code = share_connect(s, err);
+	s->r->tick = tell_peers;
+	s->r->tick_cookie = s;
 	while (!code && (open = find_open(s))) {
 		again = false;
 		code = check_signal(s->r, err);
@@ -530,6 +574,7 @@ static int loop(struct kvp_share *s, struct pollfd *fds, struct kvp_error *err)
 		if (!code)
 			code = probe_peers(s, now() - begun, &probe, err);
 	}
+	s->r->tick = NULL;
 	close_batch(s);
 	return code;
 }
@@ -543,8 +588,10 @@ int share_run(struct kvp_share *s, struct kvp_error *err)
 		code = share_reserve(s, err);
 	if (code)
 		return code;
-	fds = calloc(1 + SHARE_STRANGERS_MAX + s->npeers, sizeof(*fds));
-	code = fds ? loop(s, fds, err) : kvp_error_nomem(err);
+	s->strangers_room = SHARE_STRANGERS_MAX + s->npeers;
+	s->strangers = calloc(s->strangers_room, sizeof(*s->strangers));
+	fds = calloc(1 + s->strangers_room + s->npeers, sizeof(*fds));
+	code = fds && s->strangers ? loop(s, fds, err) : kvp_error_nomem(err);
 	free(fds);
 	return code;
 }

@@ -24,6 +24,10 @@
 
 #define HEAD offsetof(struct message, offset)
 
+/* The process that connects shows the first halves of both tokens, the other
+   answers with the second halves, so that neither can give back what it got. */
+#define HALF (SHARE_TOKEN_BYTES / 2)
+
 /* "@NAME" is an abstract name: its path begins with a zero. */
 static socklen_t fill_address(struct sockaddr_un *a, const char *endpoint)
 {
@@ -52,6 +56,14 @@ static int fail_listen(const struct kvp_share *s, const char *call,
 			     call, system_text(errno).text);
 }
 
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
 int share_listen(struct kvp_share *s, const char *directory,
 		 struct kvp_error *err)
 {
@@ -65,6 +77,11 @@ int share_listen(struct kvp_share *s, const char *directory,
 	used = snprintf(s->self.endpoint, sizeof(s->self.endpoint),
 			"%s%skvplan-%016llx", directory ? directory : "@",
 			directory ? "/" : "", (ull)name);
+	if (directory && (!*directory || *directory == '@' ||
+			  !is_printable(directory)))
+		return kvp_error_set(err, KVP_EINPUT, "the directory for "
+			"sockets is \"%.40s\"; it must have a name of printable "
+			"characters that does not begin with @", directory);
 	if ((size_t)used >= sizeof(a.sun_path))
 		return kvp_error_set(err, KVP_EINPUT, "the directory for "
 			"sockets is too long: a socket's name would have %d "
@@ -114,13 +131,21 @@ int share_fail_peer(const struct peer *p, struct kvp_error *err,
 	return kvp_error_set(err, KVP_EPEER, "%s %s", who, why);
 }
 
-static int fail_call(const struct peer *p, const char *call,
+static int fail_call(struct kvp_share *s, const struct peer *p,
+		     const char *call,
 		     struct kvp_error *err)
 {
 	if (errno == EPIPE || errno == ECONNRESET)
-		return share_fail_peer(p, err, "ended, or gave up");
+		return share_fail_ended(s, p, err);
 	share_fail_peer(p, err, "%s: %s", call, system_text(errno).text);
 	return kvp_error_recode(err, KVP_EIO);
+}
+
+int share_fail_ended(struct kvp_share *s, const struct peer *p,
+		     struct kvp_error *err)
+{
+	s->follows = true;
+	return share_fail_peer(p, err, "ended, or gave up");
 }
 
 /* The process at the other end runs as this one's user. */
@@ -136,7 +161,8 @@ static bool is_same_user(int fd, uint32_t *uid)
 	return c.uid == geteuid();
 }
 
-static int connect_peer(struct peer *p, struct kvp_error *err)
+static int connect_peer(struct kvp_share *s, struct peer *p,
+			struct kvp_error *err)
 {
 	struct sockaddr_un a;
 	socklen_t len = fill_address(&a, p->blob->endpoint);
@@ -146,11 +172,18 @@ static int connect_peer(struct peer *p, struct kvp_error *err)
 	if (p->fd < 0)
 		return kvp_error_set(err, KVP_EIO, "socket: %s",
 				     system_text(errno).text);
-	if (connect(p->fd, (struct sockaddr *)&a, len))
+	if (connect(p->fd, (struct sockaddr *)&a, len)) {
+		if (errno == EAGAIN) {	/* others are in front */
+			close(p->fd);
+			p->fd = -1;
+			return KVP_OK;
+		}
+		s->follows = true;
 		return share_fail_peer(p, err, "cannot be reached at %s: %s; "
 			"it has ended, or is in another network namespace, "
 			"which needs a directory for sockets that both see",
 			p->blob->endpoint, system_text(errno).text);
+	}
 	if (is_same_user(p->fd, &uid))
 		return KVP_OK;
 	return share_fail_peer(p, err, "is reached at %s as user %u, this "
@@ -159,7 +192,8 @@ static int connect_peer(struct peer *p, struct kvp_error *err)
 }
 
 /* A process listens until it has committed or failed. */
-int share_probe(const struct peer *p, struct kvp_error *err)
+int share_probe(struct kvp_share *s, const struct peer *p,
+		struct kvp_error *err)
 {
 	struct sockaddr_un a;
 	socklen_t len = fill_address(&a, p->blob->endpoint);
@@ -169,7 +203,7 @@ int share_probe(const struct peer *p, struct kvp_error *err)
 
 	if (fd >= 0)
 		close(fd);
-	return gone ? share_fail_peer(p, err, "ended, or gave up") : KVP_OK;
+	return gone ? share_fail_ended(s, p, err) : KVP_OK;
 }
 
 bool share_has_ended(const struct peer *p)
@@ -185,10 +219,11 @@ int share_connect(struct kvp_share *s, struct kvp_error *err)
 	int code = KVP_OK;
 
 	for (i = 0; i < s->npeers && !code; i++) {
-		if (s->peers[i].index < s->own)
+		if (s->peers[i].index < s->own || s->peers[i].fd >= 0)
 			continue;
-		code = connect_peer(&s->peers[i], err);
-		s->peers[i].owed |= 1u << MESSAGE_HELLO;
+		code = connect_peer(s, &s->peers[i], err);
+		if (!code && s->peers[i].fd >= 0)
+			s->peers[i].owed |= 1u << MESSAGE_HELLO;
 	}
 	return code;
 }
@@ -225,12 +260,14 @@ int share_send(struct kvp_share *s, struct peer *p, enum message_type type,
 	struct iovec v = { &m, HEAD };
 	struct msghdr h = { .msg_iov = &v, .msg_iovlen = 1 };
 	union control control;
+	size_t half;
 	uint32_t i;
 
 	*sent = false;
 	if (type == MESSAGE_HELLO) {
-		memcpy(m.to, p->blob->token, sizeof(m.to));
-		memcpy(m.token, s->self.token, sizeof(m.token));
+		half = p->greeted ? HALF : 0;
+		memcpy(m.to + half, p->blob->token + half, HALF);
+		memcpy(m.token + half, s->self.token + half, HALF);
 	}
 	if (type == MESSAGE_BATCH) {
 		m.rank = s->r->ranks[b->rank].rank;
@@ -249,7 +286,7 @@ int share_send(struct kvp_share *s, struct peer *p, enum message_type type,
 	if (errno == ETOOMANYREFS || errno == EAGAIN || errno == ENOBUFS ||
 	    errno == EINTR)
 		return KVP_OK;
-	return fail_call(p, "sendmsg", err);
+	return fail_call(s, p, "sendmsg", err);
 }
 
 /* Copy the descriptors of a received message; returns how many. */
@@ -278,11 +315,13 @@ static int check_message(const struct peer *p, const struct message *m,
 	if (!p->greeted && m->type != MESSAGE_HELLO)
 		return share_fail_peer(p, err, "did not show the token of its "
 				       "blob");
-	if ((flags & MSG_CTRUNC) && p->greeted)
-		return share_fail_peer(p, err, "sent more descriptors than "
-			"this process may have open; raise ulimit -n");
+	if ((flags & MSG_CTRUNC) && p->greeted) {
+		share_fail_peer(p, err, "sent more descriptors than this "
+				"process may have open; raise ulimit -n");
+		return kvp_error_recode(err, KVP_EIO);
+	}
 	if ((flags & (MSG_TRUNC | MSG_CTRUNC)) || len < HEAD ||
-	    m->from != p->index || !m->type || m->type > MESSAGE_CHECKED ||
+	    m->from != p->index || !m->type || m->type > MESSAGE_ALIVE ||
 	    count > SHARE_BATCH_MAX ||
 	    len != HEAD + count * sizeof(*m->offset))
 		return share_fail_peer(p, err, "sent a message that this "
@@ -303,7 +342,6 @@ int share_receive(struct kvp_share *s, struct peer *p, struct message *m,
 	ssize_t len;
 	int code;
 
-	(void)s;
 	*got = false;
 	memset(m, 0, sizeof(*m));
 	if (p->greeted) {
@@ -314,11 +352,10 @@ int share_receive(struct kvp_share *s, struct peer *p, struct message *m,
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return KVP_OK;
 	if (len < 0)
-		return fail_call(p, "recvmsg", err);
-	if (!len)
-		return share_fail_peer(p, err, "ended, or gave up");
+		return fail_call(s, p, "recvmsg", err);
 	nfds = p->greeted ? detach(&h, fds) : 0;
-	code = check_message(p, m, (size_t)len, h.msg_flags, nfds, err);
+	code = !len && !nfds ? share_fail_ended(s, p, err) :
+		check_message(p, m, (size_t)len, h.msg_flags, nfds, err);
 	for (i = 0; code && i < nfds; i++)
 		close(fds[i]);
 	*got = !code;
@@ -334,8 +371,8 @@ static struct peer *find_peer(struct kvp_share *s, const struct message *m)
 	for (i = 0; i < s->npeers; i++) {
 		p = &s->peers[i];
 		if (p->index == m->from && p->index < s->own && p->fd < 0 &&
-		    !memcmp(m->to, s->self.token, sizeof(m->to)) &&
-		    !memcmp(m->token, p->blob->token, sizeof(m->token)))
+		    !memcmp(m->to, s->self.token, HALF) &&
+		    !memcmp(m->token, p->blob->token, HALF))
 			return p;
 	}
 	return NULL;
@@ -365,36 +402,53 @@ static int read_hello(struct kvp_share *s, int fd)
 	return -1;
 }
 
-static void accept_strangers(struct kvp_share *s)
+static int accept_strangers(struct kvp_share *s, struct kvp_error *err)
 {
 	uint32_t uid;
 	int fd;
 
-	while (s->nstrangers < SHARE_STRANGERS_MAX) {
+	while (s->nstrangers < s->strangers_room) {
 		fd = standard_move_above(accept4(s->listen, NULL, NULL,
 						 SOCK_CLOEXEC | SOCK_NONBLOCK));
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+			return kvp_error_set(err, KVP_EIO, "accept: %s; raise "
+					     "ulimit -n",
+					     system_text(errno).text);
 		if (fd < 0)
-			return;
+			return KVP_OK;
 		if (is_same_user(fd, &uid))
 			s->strangers[s->nstrangers++] = fd;
 		else
 			close(fd);
 	}
+	return KVP_OK;
 }
 
-bool share_accept(struct kvp_share *s)
+static uint32_t count_greeted(const struct kvp_share *s)
 {
-	uint32_t i, kept = 0, before;
+	uint32_t i, count = 0;
 
-	accept_strangers(s);
-	before = s->nstrangers;
-	for (i = 0; i < before; i++) {
+	for (i = 0; i < s->npeers; i++)
+		count += s->peers[i].greeted;
+	return count;
+}
+
+int share_accept(struct kvp_share *s, bool *progress, struct kvp_error *err)
+{
+	uint32_t i, kept = 0, greeted = count_greeted(s);
+	int code = accept_strangers(s, err);
+
+	for (i = 0; i < s->nstrangers; i++) {
 		s->strangers[kept] = read_hello(s, s->strangers[i]);
 		kept += s->strangers[kept] >= 0;
 	}
 	s->nstrangers = kept;
-	/* Those that say nothing must not keep peers out. */
-	if (kept == SHARE_STRANGERS_MAX)
-		close(s->strangers[--s->nstrangers]);
-	return kept < before;
+	/* The one that has said nothing for longest must not keep peers out. */
+	if (kept == s->strangers_room) {
+		close(s->strangers[0]);
+		memmove(s->strangers, s->strangers + 1,
+			--s->nstrangers * sizeof(*s->strangers));
+	}
+	*progress |= count_greeted(s) > greeted;
+	return code;
 }

@@ -39,12 +39,13 @@ static int fill_origin(struct share_blob *self, const char *node,
 		       struct kvp_error *err)
 {
 	size_t i, len = node ? strlen(node) : 36;
+	char host[256] = "";
 	int code = KVP_OK;
 
 	self->uid = (uint32_t)geteuid();
-	if (gethostname(self->host, sizeof(self->host)))
-		self->host[0] = '\0';
-	self->host[sizeof(self->host) - 1] = '\0';
+	if (gethostname(host, sizeof(host) - 1))
+		host[0] = '\0';
+	memcpy(self->host, host, sizeof(self->host) - 1);
 	for (i = 0; i < strlen(self->host); i++)
 		if (self->host[i] < '!' || self->host[i] > '~')
 			self->host[i] = '?';
@@ -61,7 +62,7 @@ static int fill_origin(struct share_blob *self, const char *node,
 		if (self->node[i] < '!' || self->node[i] > '~')
 			code = kvp_error_set(err, KVP_EINPUT, "the node's name "
 				"has character 0x%02x at position %zu; "
-				"printable ones are allowed",
+				"printable ones but spaces are allowed",
 				(unsigned char)self->node[i], i);
 	return code;
 }
@@ -115,7 +116,8 @@ static int begin(struct kvp_share *s, const struct kvp_verdict *verdict,
 	struct kvp_realize_options o = options->realize;
 	int code = check_options(options, err);
 
-	o.handle_type = KVP_HANDLE_POSIX_FD;
+	if (o.handle_type == KVP_HANDLE_NONE)
+		o.handle_type = KVP_HANDLE_POSIX_FD;
 	if (!code)
 		code = fill_origin(&s->self, options->node, err);
 	if (!code)
@@ -155,11 +157,12 @@ static void fill_blob(const struct kvp_share *s, uint32_t phase,
 	b.phase = phase;
 	b.code = s->cause.code;
 	b.share = s->share_id;
+	b.follows = s->follows;
 	memcpy(b.text, s->cause.text, end);
 	if (strlen(s->cause.text) > end)
 		memcpy(b.text + end - 3, "...", 3);
 	for (i = 0; b.text[i]; i++)
-		if ((unsigned char)b.text[i] < ' ')
+		if ((unsigned char)b.text[i] < ' ' || b.text[i] == 0x7f)
 			b.text[i] = ' ';
 	share_blob_write(&b, out);
 }
@@ -298,9 +301,9 @@ static struct outcome read_outcome(const struct kvp_share *s,
 				o.lost = &s->blobs[i];
 			continue;
 		}
-		by_itself = second[i].code != KVP_EPEER;
+		by_itself = !second[i].follows;
 		if (second[i].code && (!o.failed || (by_itself &&
-		    o.failed->code == KVP_EPEER)))
+		    o.failed->follows)))
 			o.failed = &second[i];
 	}
 	return o;
@@ -360,6 +363,8 @@ int kvp_share_commit(struct kvp_share *s, const struct kvp_share_blob *blobs,
 	if (!s)
 		return kvp_error_nomem(err);
 	assert(s->blobs || s->cause.code);	/* after the exchange */
+	assert(!s->committed);
+	s->committed = true;
 	if (!s->blobs) {
 		*err = s->cause;
 		return err->code;
@@ -379,6 +384,7 @@ int kvp_share_free(struct kvp_share *s, struct kvp_error *err)
 	share_close(s);
 	code = kvp_realization_free(s->r, err);
 	free(s->peers);
+	free(s->strangers);
 	free(s->blobs);
 	free(s);
 	return code;

@@ -12,7 +12,7 @@
 #include "share/blob.h"
 
 /* Connections of processes that have not shown a token. */
-#define SHARE_STRANGERS_MAX 32
+#define SHARE_STRANGERS_MAX 32	/* beside one for each peer */
 
 /* The kernel passes no more descriptors in one message. */
 #define SHARE_BATCH_MAX 253
@@ -22,7 +22,8 @@ enum message_type {
 	MESSAGE_BATCH,		/* chunks or one static item, and descriptors */
 	MESSAGE_ACK,		/* the batch has been received */
 	MESSAGE_WRITTEN,	/* the patterns are written */
-	MESSAGE_CHECKED		/* the patterns were read */
+	MESSAGE_CHECKED,	/* the patterns were read */
+	MESSAGE_ALIVE		/* the sender is at work */
 };
 
 struct message {
@@ -81,12 +82,18 @@ struct kvp_share {
 	uint64_t share_id;		/* 0 before the exchange */
 	int listen;			/* -1: none */
 	bool named;			/* the socket is a file */
-	int strangers[SHARE_STRANGERS_MAX]; /* connected, but no peer yet */
-	uint32_t nstrangers;
+	int *strangers;		/* connected, but no peer yet */
+	uint32_t nstrangers, strangers_room;
 	struct peer *peers;		/* [npeers], in order of blobs */
 	uint32_t npeers;
 	struct sender sender;
+	uint64_t open_files;		/* when the exchange began, and what
+					   connections will take */
 	bool written;			/* the patterns */
+	bool follows;			/* this process failed because
+					   another ended */
+	bool committed;
+	uint64_t alive;			/* when peers were last told */
 };
 
 /*
@@ -113,12 +120,13 @@ void share_close(struct kvp_share *s);
    to this one. */
 int share_connect(struct kvp_share *s, struct kvp_error *err);
 /* KVP_EPEER if a peer that has not connected yet does not listen any more. */
-int share_probe(const struct peer *p, struct kvp_error *err);
+int share_probe(struct kvp_share *s, const struct peer *p,
+		struct kvp_error *err);
 /* The peer has closed its connection; it does so before it undoes anything. */
 bool share_has_ended(const struct peer *p);
-/* Accept connections, and read the HELLO of those that have not shown a
-   token; returns true if one has become a peer's or was closed. */
-bool share_accept(struct kvp_share *s);
+/* Accept connections, and read the HELLO of those that have not shown a token;
+   *progress becomes true if one is a peer's now.  KVP_EIO. */
+int share_accept(struct kvp_share *s, bool *progress, struct kvp_error *err);
 /* Send a message, with descriptors if it is a batch.  *sent is false if the
    kernel takes no more now. */
 int share_send(struct kvp_share *s, struct peer *p, enum message_type type,
@@ -128,6 +136,8 @@ int share_send(struct kvp_share *s, struct peer *p, enum message_type type,
 int share_receive(struct kvp_share *s, struct peer *p, struct message *m,
 		  int *fds, bool *got, struct kvp_error *err);
 /* KVP_EPEER: "rank 3 on node-a " and why. */
+int share_fail_ended(struct kvp_share *s, const struct peer *p,
+		     struct kvp_error *err);
 int share_fail_peer(const struct peer *p, struct kvp_error *err,
 		    const char *format, ...) KVP_PRINTF(3, 4);
 

@@ -249,7 +249,8 @@ static void told_and_missing(void)
 }
 static void blamed(void)
 {
-	CHANGE_SECOND(1, set_failed(&b, KVP_EPEER, "rank 2 ended"));
+	CHANGE_SECOND(1, set_failed(&b, KVP_EPEER, "rank 2 ended");
+		b.follows = 1);
 	CHANGE_SECOND(2, set_failed(&b, KVP_EDRIVER, "map: broken"));
 }
 static void told_of_self(void)
@@ -596,7 +597,7 @@ static const struct start {
 	  "the node's name has 64 characters; 1 to 63 are allowed" },
 	{ "a name of two words", { .realize.nranks = 1, .node = "a b" },
 	  KVP_EINPUT, "the node's name has character 0x20 at position 1; "
-	  "printable ones are allowed" },
+	  "printable ones but spaces are allowed" },
 	{ "a long directory", { .realize.nranks = 1,
 	  .directory = "/" LONG TEN TEN TEN }, KVP_EINPUT,
 	  "the directory for sockets is too long: a socket's name would have "

@@ -187,14 +187,15 @@ LIE(cut_short, MESSAGE_BATCH, l->len = 4)
 LIE(longer, MESSAGE_BATCH, l->len += 8)
 LIE(too_long, MESSAGE_BATCH, l->len = sizeof(struct message) + 8)
 LIE(other_sender, MESSAGE_BATCH, m->from = 0)
-LIE(unknown_type, MESSAGE_BATCH, m->type = MESSAGE_CHECKED + 1)
+LIE(unknown_type, MESSAGE_BATCH, m->type = MESSAGE_ALIVE + 1)
+LIE(empty, MESSAGE_BATCH, l->len = 0)
 LIE(zero_type, MESSAGE_BATCH, m->type = 0)
 LIE(offset_far, MESSAGE_BATCH, m->offset[1] = UINT64_MAX - 4095)
 LIE(offset_between, MESSAGE_BATCH, m->offset[1]++)
 LIE(offset_behind, MESSAGE_BATCH, m->offset[1] = UINT64_C(1) << 62)
 LIE(again, MESSAGE_BATCH, post(fd, l, MSG_NOSIGNAL))
-LIE(wrong_token, MESSAGE_HELLO, m->token[0]++)
-LIE(wrong_to, MESSAGE_HELLO, m->to[15]++)
+LIE(wrong_token, MESSAGE_HELLO, m->token[0]++; m->token[15]++)
+LIE(wrong_to, MESSAGE_HELLO, m->to[0]++; m->to[15]++)
 LIE(hello_twice, MESSAGE_HELLO, post(fd, l, MSG_NOSIGNAL))
 LIE(hello_with_fd, MESSAGE_HELLO, MORE(l, STDERR_FILENO))
 LIE(no_hello, MESSAGE_HELLO, return false)
@@ -423,6 +424,7 @@ static const struct case_of_lie {
 	  "written its patterns before it sent its memory",
 	  { MESSAGE_WRITTEN, wait_for_next } },
 	CHECKED(ack_with_fds, "rank 1 on * sent 1 descriptors with 0 chunks"),
+	PEER(empty, UNKNOWN),
 	PEER(no_hello, TOKEN), PEER(no_ack, SILENT), PEER(no_batch, SILENT),
 	CHECKED(no_checked, SILENT), CHECKED(no_written, SILENT),
 	MEMORY(offset_far, IMPORT "descriptor * has * bytes, too few for 4096 "
@@ -448,7 +450,7 @@ static const struct case_of_lie {
 	  "*planes of rank 1*is not what the owner wrote*", NO_MOMENT },
 	{ "exchanged", exchanged, true, KVP_EFAILED,
 	  "*planes of rank 1*is not what the owner wrote*", NO_MOMENT },
-	{ "no room", NULL, false, KVP_EPEER, "rank 1 on * sent more "
+	{ "no room", NULL, false, KVP_EIO, "rank 1 on * sent more "
 	  "descriptors than this process may have open; raise ulimit -n",
 	  { MESSAGE_BATCH, lower_limit } },
 	/* Rank 0 waits and calls nothing. */

@@ -90,12 +90,12 @@ START_TEST(bytes_are_the_same_on_every_machine)
 	static const unsigned char start[] = {
 		'k', 'v', 'p', 's', 'h', 'a', 'r', 'e',
 		1, 0, 0, 0, 0, 0, 0, 0,		/* version */
-		1, 0, 0, 0, 0, 0, 0, 0,		/* gather */
-		0, 0, 0, 0, 0, 0, 0, 0,		/* code */
-		1, 0, 0, 0, 0, 0, 0, 0,		/* kind of handles */
-		0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0,
-		14, 0, 0, 0, 0, 0, 0, 0,
-		2, 0, 0, 0, 0, 0, 0, 0,
+		1, 0, 0, 0,		/* gather */
+		0, 0, 0, 0,		/* code */
+		1, 0, 0, 0,		/* kind of handles */
+		0xfe, 0xff, 0xff, 0xff,
+		14, 0, 0, 0,
+		2, 0, 0, 0,
 		0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe,
 		0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
 	};
