@@ -35,8 +35,12 @@ struct kvp_capacity_part {
  * Every rank of the plan must be in exactly one part, and all parts must be
  * of the same plan and joint realization and agree in what all ranks share.
  * The owner and every importer of a rank must be readers of each of its
- * planes, no more than once, with as many table entries each.  An error names
- * the part, the key, and where parts differ both values and both parts.
+ * planes, no more than once, with as many table entries each, and run on its
+ * node; they must be as many as the part says that the plan has.  What a part
+ * holds must be the sum of its ranks, imports and static storage.  What only
+ * one process knows is believed: addresses, devices, free memory, and the
+ * entries of its static storage.  An error names the part, the key, and where
+ * parts differ both values and both parts.
  *
  * *text ends in a zero that *len does not count; free it with free().  On
  * failure *text is NULL and *len 0.

@@ -16,7 +16,7 @@ struct kvp_addresses {
 };
 
 /* Keys without an index are allowed, and their values are not read. */
-enum { FORMAT, RANKS, KEYS = 18 };
+enum { FORMAT, RANKS, KEYS = 19 };
 static const struct json_field keys[KEYS] = {
 	[FORMAT] = { "format", true }, [RANKS] = { "ranks", true },
 	{ "name", false }, { "merge", false }, { "backend", false },
@@ -24,17 +24,17 @@ static const struct json_field keys[KEYS] = {
 	{ "complete", false }, { "checked", false }, { "capacity", false },
 	{ "access", false }, { "plan", false }, { "share", false },
 	{ "node", false }, { "kv_tokens", false }, { "entries", false },
-	{ "static_entries", false },
+	{ "static_entries", false }, { "static_storage_entries", false },
 };
 
-enum { R_RANK, R_PLANES, R_ARENA, R_KEYS = 13 };
+enum { R_RANK, R_PLANES, R_ARENA, R_KEYS = 14 };
 static const struct json_field rank_keys[R_KEYS] = {
 	[R_RANK] = { "rank", true }, [R_PLANES] = { "planes", true },
 	[R_ARENA] = { "arena", false },
 	{ "device", false }, { "pages", false }, { "snapshot_rows", false },
 	{ "execution_rows", false }, { "bytes", false }, { "chunks", false },
 	{ "entries", false }, { "uuid", false }, { "device_name", false },
-	{ "headroom", false },
+	{ "headroom", false }, { "readers", false },
 };
 
 static int read_plane(struct addresses_plane *plane, const struct json_at *at,

@@ -16,6 +16,7 @@ struct capacity_rank {
 	uint32_t rank;
 	uint64_t device;
 	uint64_t entries;
+	uint64_t readers;	/* in the plan, with itself; in a part */
 	const char *uuid;
 	const char *device_name;
 	uint64_t free_bytes;	/* of its device, and the cap in them */
@@ -54,6 +55,7 @@ struct capacity {
 	uint64_t kv_tokens;	/* of all ranks of the plan */
 	uint64_t entries;	/* held, without those of others */
 	uint64_t static_entries;	/* of others, on all nodes */
+	uint64_t static_storage_entries;	/* among entries; in a part */
 	struct capacity_rank *ranks;
 	size_t nranks;
 

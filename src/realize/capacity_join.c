@@ -1,6 +1,10 @@
 /*
- * Joining the parts of a joint realization.  Every value that is added up is
- * checked against what the ranks must have; nothing here knows the plan.
+ * Joining the parts of a joint realization.  Nothing here knows the plan, so
+ * parts can only be compared with each other and with themselves: numbers of
+ * entries with the records they are the sum of, a rank's records with the
+ * number of its readers, nodes with who reads whom.  What only one process
+ * knows is believed: its addresses and devices, their free memory, and the
+ * entries of its static storage.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -204,6 +208,46 @@ static int join_records(struct join *j, struct kvp_error *err)
 	return code;
 }
 
+/* A rank has all readers that the plan gives it. */
+static int check_readers(const struct join *j, struct kvp_error *err)
+{
+	const struct capacity_rank *k = j->c.ranks;
+	size_t i, count;
+
+	for (i = 0; i < j->c.nranks; i++, k++) {
+		count = j->c.records[i * j->c.nplanes].nreaders;
+		if (k->readers == count)
+			continue;
+		return kvp_error_set(err, KVP_EINPUT,
+			"%s: /ranks: \"readers\" of rank %u is %llu, and all "
+			"parts have records of %zu",
+			part_name(j, k->rank), k->rank, (ull)k->readers,
+			count);
+	}
+	return KVP_OK;
+}
+
+/* A rank is read on its own node only. */
+static int check_nodes(const struct join *j, struct kvp_error *err)
+{
+	const struct join_reader *at = j->readers;
+	const char *node, *other;
+	size_t i;
+
+	for (i = 0; i < j->nreaders; i++, at++) {
+		node = j->processes[j->part_of[at->reader]].node;
+		other = j->processes[j->part_of[at->rank]].node;
+		if (!strcmp(node, other))
+			continue;
+		return kvp_error_set(err, KVP_EINPUT,
+			"%s: /node: is \"%s\", and rank %u reads rank %u, "
+			"whose node is \"%s\" in %s", part_name(j, at->reader),
+			node, at->reader, at->rank, other,
+			part_name(j, at->rank));
+	}
+	return KVP_OK;
+}
+
 /* --- sums --- */
 
 static int check_chunks(const struct join *j, struct kvp_error *err)
@@ -221,6 +265,48 @@ static int check_chunks(const struct join *j, struct kvp_error *err)
 		"%s: /access: each reader of rank 0 takes %llu entries, must "
 		"be one for each of %llu chunks", part_name(j, 0), (ull)chunks,
 		(ull)j->c.chunks);
+}
+
+/* Sum up for each process what its ranks take and what it imports. */
+static void add_processes(struct join *j)
+{
+	const struct join_reader *reader = j->readers;
+	struct join_process *process;
+	size_t i;
+
+	for (i = 0; i < j->c.nranks; i++) {
+		process = &j->processes[j->part_of[i]];
+		process->ranks = u64_add_capped(process->ranks,
+						j->c.ranks[i].entries);
+	}
+	for (i = 0; i < j->nreaders; i++, reader++) {
+		process = &j->processes[j->part_of[reader->reader]];
+		if (j->part_of[reader->rank] != j->part_of[reader->reader])
+			process->imports = u64_add_capped(process->imports,
+							  reader->entries);
+	}
+}
+
+/* A process holds what its ranks take, what it imports, and its static
+   storage. */
+static int check_processes(const struct join *j, struct kvp_error *err)
+{
+	const struct join_process *p = j->processes;
+	uint64_t sum;
+	size_t i;
+
+	for (i = 0; i < j->count; i++, p++) {
+		sum = u64_add_capped(p->ranks, p->imports);
+		sum = u64_add_capped(sum, p->statics);
+		if (p->entries == sum)
+			continue;
+		return kvp_error_set(err, KVP_EINPUT,
+			"%s: /entries: is %llu, must be %llu: %llu of its "
+			"ranks, %llu of what they import and %llu of static "
+			"storage", j->parts[i].name, (ull)p->entries, (ull)sum,
+			(ull)p->ranks, (ull)p->imports, (ull)p->statics);
+	}
+	return KVP_OK;
 }
 
 /* A rank's entries are those its own part counts, and the importers' in
@@ -271,21 +357,24 @@ static int check_arenas(const struct join *j, struct kvp_error *err)
 	return KVP_OK;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_node(const void *left, const void *right)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const struct join_process *a = left, *b = right;
+
+	return strcmp(a->node, b->node);
 }
 
-/* Each node has the entries of others once. */
+/* Each node has the entries of others once.  The processes are no longer in
+   the order of the parts then. */
 static int join_totals(struct join *j, struct kvp_error *err)
 {
 	struct capacity *c = &j->c;
 	uint64_t nodes = 1;
 	size_t i;
 
-	qsort(j->nodes, j->count, sizeof(*j->nodes), by_text);
+	qsort(j->processes, j->count, sizeof(*j->processes), by_node);
 	for (i = 1; i < j->count; i++)
-		nodes += strcmp(j->nodes[i], j->nodes[i - 1]) != 0;
+		nodes += by_node(&j->processes[i], &j->processes[i - 1]) != 0;
 	if (c->static_entries > (KVP_NUMBER_MAX - c->entries) / nodes)
 		return kvp_error_set(err, KVP_ELIMIT,
 			"the entries of all parts are %llu, and with %llu of "
@@ -301,29 +390,42 @@ static int join_totals(struct join *j, struct kvp_error *err)
 	return KVP_OK;
 }
 
-static int join_parts(struct join *j, struct kvp_error *err)
+static int read_parts(struct join *j, struct kvp_error *err)
 {
 	uint32_t i;
 	int code = KVP_OK;
 
-	j->nodes = join_keep(j, j->count, sizeof(*j->nodes));
-	if (!j->nodes)
+	j->processes = join_keep(j, j->count, sizeof(*j->processes));
+	if (!j->processes)
 		return kvp_error_nomem(err);
 	for (i = 0; i < j->count && !code; i++)
 		code = join_read_part(j, i, err);
-	if (!code)
-		code = check_ranks(j, err);
+	return code ? code : check_ranks(j, err);
+}
+
+static int join_parts(struct join *j, struct kvp_error *err)
+{
+	int code = read_parts(j, err);
+
 	if (code)
 		return code;
 	if (j->nreaders)
 		qsort(j->readers, j->nreaders, sizeof(*j->readers), by_plane);
 	code = join_records(j, err);
 	if (!code)
+		code = check_readers(j, err);
+	if (!code)
+		code = check_nodes(j, err);
+	if (!code)
 		code = check_chunks(j, err);
+	/* The ranks' entries are their own part's until they are joined. */
+	add_processes(j);
 	if (!code)
 		code = join_entries(j, err);
 	if (!code)
 		code = check_arenas(j, err);
+	if (!code)
+		code = check_processes(j, err);
 	if (!code)
 		code = join_totals(j, err);
 	/* It is a document of its own now. */

@@ -23,6 +23,15 @@ struct join_reader {
 	uint64_t free_after;
 };
 
+/* What a part says of its process. */
+struct join_process {
+	const char *node;
+	uint64_t entries;	/* it must be the sum of the other three */
+	uint64_t ranks;		/* entries of its ranks */
+	uint64_t imports;	/* of planes of other processes */
+	uint64_t statics;	/* of static storage */
+};
+
 struct kept;
 
 /* Zeroed, with the parts set: nothing has been read. */
@@ -34,7 +43,7 @@ struct join {
 	/* The joined document.  ranks is [ranks_total], by rank. */
 	struct capacity c;
 	uint32_t *part_of;	/* [ranks_total], or NO_PART */
-	const char **nodes;	/* [count], of each part */
+	struct join_process *processes;	/* [count], of each part */
 	struct join_reader *readers;
 	size_t nreaders;
 	size_t room;

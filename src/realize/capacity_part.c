@@ -97,8 +97,8 @@ int join_same_u64(struct join *j, const struct json_at *at, bool known,
 
 enum {
 	FORMAT, NAME, MERGE, BACKEND, DRIVER, VERSION, RANKS_TOTAL, COMPLETE,
-	CHECKED, PLAN, SHARE, NODE, KV_TOKENS, ENTRIES, STATIC_ENTRIES, RANKS,
-	ACCESS, KEYS
+	CHECKED, PLAN, SHARE, NODE, KV_TOKENS, ENTRIES, STATIC_ENTRIES,
+	STATIC_STORAGE, RANKS, ACCESS, KEYS
 };
 
 static const struct json_field keys[KEYS] = {
@@ -111,6 +111,7 @@ static const struct json_field keys[KEYS] = {
 	[NODE] = { "node", true }, [KV_TOKENS] = { "kv_tokens", true },
 	[ENTRIES] = { "entries", true },
 	[STATIC_ENTRIES] = { "static_entries", true },
+	[STATIC_STORAGE] = { "static_storage_entries", true },
 	[RANKS] = { "ranks", true }, [ACCESS] = { "access", true },
 };
 
@@ -217,9 +218,11 @@ static int read_total(struct join *j, const struct json_at *at,
 }
 
 /* Read the entries that this part holds and add them. */
-static int read_entries(struct join *j, const struct json_at *at,
+static int read_entries(struct join *j, const struct json_at *v,
 			struct kvp_error *err)
 {
+	const struct json_at *at = &v[ENTRIES];
+	struct join_process *process = &j->processes[j->part];
 	uint64_t entries = 0;
 	int code = json_u64(at, 0, KVP_NUMBER_MAX, &entries, err);
 
@@ -228,8 +231,13 @@ static int read_entries(struct join *j, const struct json_at *at,
 				 "together have more than %llu", (ull)entries,
 				 (ull)KVP_NUMBER_MAX);
 	if (!code)
-		j->c.entries += entries;
-	return code;
+		code = json_u64(&v[STATIC_STORAGE], 0, KVP_NUMBER_MAX,
+				&process->statics, err);
+	if (code)
+		return code;
+	process->entries = entries;
+	j->c.entries += entries;
+	return KVP_OK;
 }
 
 int join_read_part(struct join *j, uint32_t part, struct kvp_error *err)
@@ -250,9 +258,10 @@ int join_read_part(struct join *j, uint32_t part, struct kvp_error *err)
 	if (!code)
 		code = read_total(j, &v[RANKS_TOTAL], err);
 	if (!code)
-		code = join_text(j, &v[NODE], &j->nodes[part], err);
+		code = join_text(j, &v[NODE], &j->processes[part].node,
+				 err);
 	if (!code)
-		code = read_entries(j, &v[ENTRIES], err);
+		code = read_entries(j, v, err);
 	if (!code)
 		code = join_read_ranks(j, &v[RANKS], err);
 	return code ? code : join_read_access(j, &v[ACCESS], err);

@@ -9,8 +9,8 @@
 
 enum {
 	R_RANK, R_DEVICE, R_PAGES, R_SNAPSHOT_ROWS, R_EXECUTION_ROWS, R_BYTES,
-	R_CHUNKS, R_ENTRIES, R_UUID, R_DEVICE_NAME, R_HEADROOM, R_PLANES,
-	R_ARENA, R_KEYS
+	R_CHUNKS, R_ENTRIES, R_READERS, R_UUID, R_DEVICE_NAME, R_HEADROOM,
+	R_PLANES, R_ARENA, R_KEYS
 };
 
 static const struct json_field rank_keys[R_KEYS] = {
@@ -19,7 +19,8 @@ static const struct json_field rank_keys[R_KEYS] = {
 	[R_SNAPSHOT_ROWS] = { "snapshot_rows", true },
 	[R_EXECUTION_ROWS] = { "execution_rows", true },
 	[R_BYTES] = { "bytes", true }, [R_CHUNKS] = { "chunks", true },
-	[R_ENTRIES] = { "entries", true }, [R_UUID] = { "uuid", true },
+	[R_ENTRIES] = { "entries", true }, [R_READERS] = { "readers", true },
+	[R_UUID] = { "uuid", true },
 	[R_DEVICE_NAME] = { "device_name", true },
 	[R_HEADROOM] = { "headroom", true }, [R_PLANES] = { "planes", true },
 	[R_ARENA] = { "arena", false },
@@ -207,6 +208,9 @@ static int read_rank(struct join *j, const struct json_at *at,
 	if (!code)
 		code = json_u64(&v[R_ENTRIES], 0, KVP_NUMBER_MAX, &k->entries,
 				err);
+	if (!code)
+		code = json_u64(&v[R_READERS], 1, j->c.ranks_total,
+				&k->readers, err);
 	if (!code)
 		code = read_uuid(j, &v[R_UUID], &k->uuid, err);
 	if (!code)

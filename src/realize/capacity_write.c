@@ -51,6 +51,8 @@ static void add_rank(struct json_tree *t, const struct capacity *c,
 	json_tree_u64(t, "bytes", c->bytes);
 	json_tree_u64(t, "chunks", c->chunks);
 	json_tree_u64(t, "entries", k->entries);
+	if (c->share)
+		json_tree_u64(t, "readers", k->readers);
 	json_tree_text(t, "uuid", k->uuid);
 	json_tree_text(t, "device_name", k->device_name);
 	add_headroom(t, k);
@@ -94,6 +96,7 @@ static void add_share(struct json_tree *t, const struct capacity *c)
 	json_tree_u64(t, "kv_tokens", c->kv_tokens);
 	json_tree_u64(t, "entries", c->entries);
 	json_tree_u64(t, "static_entries", c->static_entries);
+	json_tree_u64(t, "static_storage_entries", c->static_storage_entries);
 }
 
 static void add_records(struct json_tree *t,

@@ -22,6 +22,7 @@ static void fill_rank(struct capacity_rank *k, const struct kvp_realization *r,
 	k->rank = from->rank;
 	k->device = from->device;
 	k->entries = required_chunk_entries(r, from);
+	k->readers = r->plan->access[from->rank].readers.count;
 	k->uuid = r->devices[i].uuid;
 	k->device_name = r->devices[i].name;
 	k->bounded = cap.bounded;
@@ -55,6 +56,21 @@ static void fill_geometry(struct capacity *c, const struct kvp_realization *r)
 	c->nplanes = g->nplanes;
 }
 
+/* What is held beside chunks, dedicated backing and imported planes is static
+   storage, also that of other processes' ranks. */
+static uint64_t static_storage_entries(const struct capacity *c)
+{
+	uint64_t others = 0;
+	size_t i;
+
+	for (i = 0; i < c->nranks; i++)
+		others += c->ranks[i].entries;
+	for (i = 0; i < c->nimports; i++)
+		others += c->imports[i].entries;
+	assert(others <= c->entries);
+	return c->entries - others;
+}
+
 static void fill(struct capacity *c, const struct kvp_realization *r)
 {
 	uint32_t i;
@@ -72,6 +88,7 @@ static void fill(struct capacity *c, const struct kvp_realization *r)
 	c->records = kvp_realization_access(r, &c->nrecords);
 	c->imports = r->import_records;
 	c->nimports = r->nimport_records;
+	c->static_storage_entries = static_storage_entries(c);
 }
 
 int kvp_realization_write(const struct kvp_realization *r, bool access,

@@ -320,7 +320,8 @@ START_TEST(every_rank_is_there_once)
 		      "A: /x: unknown key; known here: format, name, merge, "
 		      "backend, driver, version, ranks_total, complete, "
 		      "checked, plan, share, node, kv_tokens, entries, "
-		      "static_entries, ranks, access");
+		      "static_entries, static_storage_entries, ranks, "
+		      "access");
 	bed_release(&b);
 }
 END_TEST
@@ -474,6 +475,37 @@ START_TEST(a_reader_that_lacks_a_plane_is_named)
 }
 END_TEST
 
+START_TEST(a_rank_has_the_readers_of_the_plan)
+{
+	struct bed b;
+	char *keep, *text;
+	int i;
+
+	bed_new(&b, ALL_READ);
+	make_parts(&b, false);
+	check_altered(&b, 1, "'readers':4", 1, "'readers':3", KVP_EINPUT,
+		      "B: /ranks: \"readers\" of rank 1 is 3, and all parts "
+		      "have records of 4");
+	check_altered(&b, 1, "'readers':4", 1, "'readers':0", KVP_EINPUT,
+		      "B: /ranks/0/readers: is 0, must be at least 1");
+	check_altered(&b, 1, "'readers':4", 1, "'readers':5", KVP_ELIMIT,
+		      "B: /ranks/0/readers: is 5, must be at most 4");
+	/* All that rank 2 reads of rank 0. */
+	keep = b.parts[2];
+	for (i = 0; i < 3; i++) {
+		text = without_record(&b, 2, 3);
+		if (i)
+			free(b.parts[2]);
+		b.parts[2] = text;
+	}
+	check_refused(&b, KVP_EINPUT, "A: /ranks: \"readers\" of rank 0 is 4, "
+		      "and all parts have records of 3");
+	free(b.parts[2]);
+	b.parts[2] = keep;
+	bed_release(&b);
+}
+END_TEST
+
 START_TEST(two_readers_of_a_part_ascend_after_the_owner)
 {
 	struct bed b;
@@ -608,6 +640,56 @@ START_TEST(sums_that_are_too_large_are_refused)
 		 "%llu, and with 9007199254740991 of others on each of 1 "
 		 "nodes they exceed 9007199254740991", entries);
 	check_refused(&b, KVP_ELIMIT, message);
+	bed_release(&b);
+}
+END_TEST
+
+START_TEST(a_part_holds_what_its_records_say)
+{
+	char is[64], message[256];
+	unsigned chunks, entries, held;
+	struct bed b;
+
+	bed_new(&b, ALL_READ ";static=[{'name':'s','bytes':8192,"
+		"'importers':'group'}]");
+	make_parts(&b, false);
+	chunks = (unsigned)b.plan.nchunks;
+	held = (unsigned)strtoul(strstr(b.parts[1], "\"entries\":") + 10,
+				 NULL, 10);
+	entries = (unsigned)strtoul(strstr(strstr(b.parts[1], "\"chunks\""),
+					   "\"entries\":") + 10, NULL, 10);
+	ck_assert_uint_eq(held, entries + 3 * chunks + 1);
+	snprintf(is, sizeof(is), "'entries':%u", held);
+	snprintf(message, sizeof(message), "B: /entries: is 0, must be %u: %u "
+		 "of its ranks, %u of what they import and 1 of static "
+		 "storage", held, entries, 3 * chunks);
+	check_altered(&b, 1, is, 1, "'entries':0", KVP_EINPUT, message);
+	snprintf(message, sizeof(message), "B: /entries: is 500000, must be "
+		 "%u: %u of its ranks, %u of what they import and 1 of static "
+		 "storage", held, entries, 3 * chunks);
+	check_altered(&b, 1, is, 1, "'entries':500000", KVP_EINPUT, message);
+	snprintf(message, sizeof(message), "C: /entries: is %u, must be %u: "
+		 "%u of its ranks, %u of what they import and 0 of static "
+		 "storage", held, held - 1, entries, 3 * chunks);
+	check_altered(&b, 2, "'static_storage_entries':1", 1,
+		      "'static_storage_entries':0", KVP_EINPUT, message);
+	free(joined(&b, true));
+	bed_release(&b);
+}
+END_TEST
+
+START_TEST(a_rank_is_read_on_its_node)
+{
+	struct bed b;
+
+	bed_new(&b, "ranks_per_node=2");
+	make_parts(&b, true);
+	check_altered(&b, 3, "'node':'n'", 1, "'node':'elsewhere'", KVP_EINPUT,
+		      "D: /node: is \"elsewhere\", and rank 3 reads rank 2, "
+		      "whose node is \"n\" in C");
+	check_altered(&b, 0, "'node':'m'", 1, "'node':'elsewhere'", KVP_EINPUT,
+		      "B: /node: is \"m\", and rank 1 reads rank 0, whose "
+		      "node is \"elsewhere\" in A");
 	bed_release(&b);
 }
 END_TEST
@@ -747,10 +829,12 @@ static char *make_large_part(unsigned rank, unsigned planes)
 		"'merge':'row','backend':'host','driver':'6','version':'0',"
 		"'ranks_total':1024,'complete':false,'checked':'none','plan':"
 		"'0123456789abcdef','share':'0123456789abcdef','node':'%u',"
-		"'kv_tokens':1,'entries':%u,'static_entries':3,'ranks':[{"
+		"'kv_tokens':1,'entries':%u,'static_entries':3,"
+		"'static_storage_entries':0,'ranks':[{"
 		"'rank':%u,'device':0,'pages':1,'snapshot_rows':0,"
 		"'execution_rows':0,'bytes':4096,'chunks':%u,'entries':%u,"
-		"'uuid':'','device_name':'d','headroom':{'free_bytes':1,"
+		"'readers':8,'uuid':'','device_name':'d',"
+		"'headroom':{'free_bytes':1,"
 		"'cap_bytes':null,'term':'override'},'planes':[", rank / 8,
 		8 * planes, rank, planes, planes);
 	for (i = 0; i < planes; i++)
@@ -816,7 +900,10 @@ Suite *capacity_join_suite(void)
 	tcase_add_test(tests, readers_are_the_same_on_every_plane);
 	tcase_add_test(tests, a_reader_that_lacks_a_plane_is_named);
 	tcase_add_test(tests, two_readers_of_a_part_ascend_after_the_owner);
+	tcase_add_test(tests, a_rank_has_the_readers_of_the_plan);
 	tcase_add_test(tests, entries_add_up);
+	tcase_add_test(tests, a_part_holds_what_its_records_say);
+	tcase_add_test(tests, a_rank_is_read_on_its_node);
 	tcase_add_test(tests, a_rank_takes_its_planes_and_its_arena);
 	tcase_add_test(tests, sums_that_are_too_large_are_refused);
 	tcase_add_test(tests, a_plane_has_a_short_name);
