@@ -76,7 +76,8 @@ static int agree(struct run *r, int code, const struct kvp_error *err,
 	if (!job_gather(&r->job, &own, sizeof(own), r->reports)) {
 		out_silent = false;
 		out_usage_error("the processes cannot agree: MPI failed");
-		job_abort(code ? own.exit : KVP_EXIT_ENVIRONMENT);
+		job_abort(r->job.stands ? KVP_EXIT_STUCK :
+			  code ? own.exit : KVP_EXIT_ENVIRONMENT);
 	}
 	signs_clear(&r->job);
 	cause = find_cause(r);
@@ -182,12 +183,14 @@ static int share(struct run *r, struct kvp_error *err)
 	job_gather(&r->job, &blob, sizeof(blob), r->blobs);
 	code = keep_first(code, kvp_share_exchange(r->share, r->blobs,
 			  r->job.ranks, &blob, &later), &later, err);
+	r->job.stands = !code;
 	job_gather(&r->job, &blob, sizeof(blob), r->blobs);
 	doubt = kvp_share_commit(r->share, r->blobs, r->job.ranks, &later);
 	if (doubt == KVP_EDOUBT) {
 		out_silent = false;
 		job_abort(out_error(&later));
 	}
+	r->job.stands = !doubt;
 	return keep_first(code, doubt, &later, err);
 }
 

@@ -232,12 +232,28 @@ wrong_launcher()
 	launch=$mpi ranks=4
 }
 
+# deaf: rank 0 hangs after all have published: nobody reads what it prints
+deaf()
+{
+	mkfifo "$tmp/fifo"
+	exec 9<>"$tmp/fifo"
+	dd if=/dev/zero bs=65536 count=1 status=none >&9
+	# shellcheck disable=SC2016
+	HOOK='exec 9>&-; [ $r != 0 ] || exec >"$TMPDIR/fifo"'
+	start --deadline=1 "$plan"
+	ended 'rank 0 hangs after it has published' 4
+	HOOK=
+	exec 9>&-
+	rm "$tmp/fifo"
+}
+
 ends()
 {
 	midway --deadline=1 --publish="$tmp/file"
 	ended 'a stopped rank' 1
 	cause 'no progress for 1 s: waiting for rank ' 3
 	within 20 left_names && pass || fail "$about: left is $(left_names)"
+	deaf
 	midway --publish="$tmp/file"
 	kill -9 "$(cat "$PIDS.2")"
 	ended 'a killed rank' 137 9
