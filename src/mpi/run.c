@@ -139,8 +139,12 @@ static int check_ranks(const struct run *r, struct kvp_error *err)
 static int set_up(struct run *r, struct kvp_error *err)
 {
 	const char *publish = r->job.rank ? NULL : r->s->publish;
-	int code = realize_read(&r->in, &r->s->realize, r->s->plan, err);
+	int code = r->s->refused.code;
 
+	if (code)
+		*err = r->s->refused;
+	else
+		code = realize_read(&r->in, &r->s->realize, r->s->plan, err);
 	if (!code)
 		code = check_ranks(r, err);
 	if (!code)
@@ -250,12 +254,12 @@ static int run_steps(struct run *r)
 	int exit, code;
 
 	job_library(library, sizeof(library));
-	if (r->job.ranks == 1 && launcher_is_wrong(library)) {
+	if (r->job.ranks == 1 && !r->s->helped && launcher_is_wrong(library)) {
 		/* A launcher ends all once one has failed: rank 0 prints. */
 		sleep(launcher_rank() ? 1 : 0);
 		return KVP_EXIT_INPUT;
 	}
-	out_silent = r->job.rank && !r->s->verbose;
+	out_silent = r->s->helped || (r->job.rank && !r->s->verbose);
 	code = set_up(r, &err);
 	exit = agree(r, code, &err, 0);
 	if (exit)

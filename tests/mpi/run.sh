@@ -205,6 +205,17 @@ refuses()
 	cause 'the plan has 4 ranks, and 3 processes run; start 4'
 	job 'bad option' 2 --bad "$plan"
 	cause 'option --bad is unknown'
+	# shellcheck disable=SC2016
+	HOOK='[ $r != 2 ] || set -- "$1" --bad'
+	job 'bad option of one' 2 --publish="$tmp/file" "$plan"
+	cause 'rank 2 on ' 'option --bad is unknown'
+	# shellcheck disable=SC2016
+	HOOK='[ $r != 1 ] || export KVPLAN_ALLOC_CACHE_MAX_MB=x'
+	job 'bad environment of one' 2 --publish="$tmp/file" "$plan"
+	cause 'rank 1 on ' 'KVPLAN_ALLOC_CACHE_MAX_MB'
+	HOOK=
+	job '--help' 0 --help
+	same "$about" 1 "$(grep -ci '^usage' "$tmp/out")"
 	job '--publish' 3 --publish="$tmp/nosuch/file" "$plan"
 	cause 'rank 0 on ' 'nosuch/file: cannot create'
 	# shellcheck disable=SC2016
