@@ -113,6 +113,8 @@ void cap_warn(const struct kvp_cap *cap, uint64_t free_bytes);
 extern const char *out_program;
 /* Print neither messages nor results: another process of the job does. */
 extern bool out_silent;
+/* Where errors go instead of being printed; NULL: nowhere else. */
+extern struct kvp_error *out_kept;
 
 /* The exit status of a code; after an interrupt 128 + the signal. */
 int out_status(int code);

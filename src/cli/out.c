@@ -12,6 +12,7 @@
 
 const char *out_program = "kvplan";
 bool out_silent;
+struct kvp_error *out_kept;
 
 int out_status(int code)
 {
@@ -21,7 +22,9 @@ int out_status(int code)
 
 int out_error(const struct kvp_error *err)
 {
-	if (!out_silent)
+	if (out_kept)
+		*out_kept = *err;
+	else if (!out_silent)
 		fprintf(stderr, "%s: error: %s\n", out_program, err->text);
 	return out_status(err->code);
 }
@@ -30,11 +33,14 @@ static void print_message(const char *kind, const char *format, va_list args)
 {
 	char text[KVP_ERROR_MAX];
 
-	if (out_silent)
+	if (out_silent && !out_kept)
 		return;
 	kvp_error_format(text, sizeof(text), format, args);
 	utf8_clean(text);
-	fprintf(stderr, "%s: %s: %s\n", out_program, kind, text);
+	if (out_kept && !strcmp(kind, "error"))
+		kvp_error_set(out_kept, KVP_EINPUT, "%s", text);
+	else if (!out_silent)
+		fprintf(stderr, "%s: %s: %s\n", out_program, kind, text);
 }
 
 int out_usage_error(const char *format, ...)

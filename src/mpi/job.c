@@ -106,10 +106,11 @@ static void give_up(struct job *job)
 			text_list_add(&list, 1, "%u", job->signs[i]->rank);
 	text_list_end(&list);
 	signs_clear(job);
-	out_usage_error("no progress for %llu s: %s%s; the job ends",
+	out_usage_error("no progress for %llu s: %s%s; %sthe job ends",
 		(ull)job->deadline / 1000, *text ? "waiting for rank " :
-		"waiting for processes of other machines", text);
-	job_abort(kvp_exit_status(KVP_EPEER));
+		"waiting for processes of other machines", text,
+		job->stands ? "others may serve; " : "");
+	job_abort(kvp_exit_status(job->stands ? KVP_EDOUBT : KVP_EPEER));
 }
 
 static bool wait_for_all(struct job *job, MPI_Request *request)

@@ -30,6 +30,9 @@ struct job {
 	/* A gather ends the job if no process of this machine makes progress
 	   for so many milliseconds. */
 	uint64_t deadline;
+	/* This process said that its ranks stand: others may have published.
+	   A gather that fails leaves it in doubt. */
+	bool stands;
 	/* signs.c */
 	bool show;
 	bool shown;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/standard.h"
 #include "cli/files.h"
 #include "mpi/launcher.h"
@@ -142,16 +143,27 @@ static int read_command(struct settings *s, int argc, char **argv)
 	return OPT_END;
 }
 
-/* Open MPI ends a job once a process has failed: wait until rank 0 has printed
-   what all have found. */
-static void meet(void)
+/*
+ * Read the command and run the job.  A process that cannot take part tells the
+ * others why: they wait for all, and rank 0 prints.
+ */
+static int run(struct settings *s, int argc, char **argv)
 {
-	struct job job = { .rank = 0 };
+	bool among_others = launcher_is_there();
+	int exit;
 
-	if (!launcher_is_there())
-		return;
-	job_begin(&job);
-	job_end(&job);
+	out_kept = among_others ? &s->refused : NULL;
+	exit = read_command(s, argc, argv);
+	out_kept = NULL;
+	if (exit == OPT_END)
+		return run_job(s);
+	s->helped = !exit;
+	if (s->helped)
+		kvp_error_set(&s->refused, KVP_EINPUT, "this process was "
+			      "asked for --help, others were not");
+	if (among_others)
+		run_job(s);
+	return exit;
 }
 
 int main(int argc, char **argv)
@@ -168,11 +180,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	out_program = "kvplan-mpi";
 	out_silent = launcher_rank() != 0;
-	exit = read_command(&s, argc, argv);
-	if (exit == OPT_END)
-		exit = run_job(&s);
-	else
-		meet();
+	exit = run(&s, argc, argv);
 	written = out_close();	/* flushes what --help printed */
 	return written > exit ? written : exit;
 }

@@ -76,7 +76,8 @@ static int agree(struct run *r, int code, const struct kvp_error *err,
 	if (!job_gather(&r->job, &own, sizeof(own), r->reports)) {
 		out_silent = false;
 		out_usage_error("the processes cannot agree: MPI failed");
-		job_abort(code ? own.exit : KVP_EXIT_ENVIRONMENT);
+		job_abort(r->job.stands ? KVP_EXIT_STUCK :
+			  code ? own.exit : KVP_EXIT_ENVIRONMENT);
 	}
 	signs_clear(&r->job);
 	cause = find_cause(r);
@@ -138,8 +139,12 @@ static int check_ranks(const struct run *r, struct kvp_error *err)
 static int set_up(struct run *r, struct kvp_error *err)
 {
 	const char *publish = r->job.rank ? NULL : r->s->publish;
-	int code = realize_read(&r->in, &r->s->realize, r->s->plan, err);
+	int code = r->s->refused.code;
 
+	if (code)
+		*err = r->s->refused;
+	else
+		code = realize_read(&r->in, &r->s->realize, r->s->plan, err);
 	if (!code)
 		code = check_ranks(r, err);
 	if (!code)
@@ -182,12 +187,14 @@ static int share(struct run *r, struct kvp_error *err)
 	job_gather(&r->job, &blob, sizeof(blob), r->blobs);
 	code = keep_first(code, kvp_share_exchange(r->share, r->blobs,
 			  r->job.ranks, &blob, &later), &later, err);
+	r->job.stands = !code;
 	job_gather(&r->job, &blob, sizeof(blob), r->blobs);
 	doubt = kvp_share_commit(r->share, r->blobs, r->job.ranks, &later);
 	if (doubt == KVP_EDOUBT) {
 		out_silent = false;
 		job_abort(out_error(&later));
 	}
+	r->job.stands = !doubt;
 	return keep_first(code, doubt, &later, err);
 }
 
@@ -247,12 +254,12 @@ static int run_steps(struct run *r)
 	int exit, code;
 
 	job_library(library, sizeof(library));
-	if (r->job.ranks == 1 && launcher_is_wrong(library)) {
+	if (r->job.ranks == 1 && !r->s->helped && launcher_is_wrong(library)) {
 		/* A launcher ends all once one has failed: rank 0 prints. */
 		sleep(launcher_rank() ? 1 : 0);
 		return KVP_EXIT_INPUT;
 	}
-	out_silent = r->job.rank && !r->s->verbose;
+	out_silent = r->s->helped || (r->job.rank && !r->s->verbose);
 	code = set_up(r, &err);
 	exit = agree(r, code, &err, 0);
 	if (exit)

@@ -18,6 +18,9 @@ struct settings {
 	bool verbose;
 	bool progress;
 	uint64_t deadline;	/* seconds */
+	/* What is wrong with this process's command or environment. */
+	struct kvp_error refused;
+	bool helped;		/* it printed the help instead */
 };
 
 /* What a process tells the others about its last step. */

@@ -205,6 +205,17 @@ refuses()
 	cause 'the plan has 4 ranks, and 3 processes run; start 4'
 	job 'bad option' 2 --bad "$plan"
 	cause 'option --bad is unknown'
+	# shellcheck disable=SC2016
+	HOOK='[ $r != 2 ] || set -- "$1" --bad'
+	job 'bad option of one' 2 --publish="$tmp/file" "$plan"
+	cause 'rank 2 on ' 'option --bad is unknown'
+	# shellcheck disable=SC2016
+	HOOK='[ $r != 1 ] || export KVPLAN_ALLOC_CACHE_MAX_MB=x'
+	job 'bad environment of one' 2 --publish="$tmp/file" "$plan"
+	cause 'rank 1 on ' 'KVPLAN_ALLOC_CACHE_MAX_MB'
+	HOOK=
+	job '--help' 0 --help
+	same "$about" 1 "$(grep -ci '^usage' "$tmp/out")"
 	job '--publish' 3 --publish="$tmp/nosuch/file" "$plan"
 	cause 'rank 0 on ' 'nosuch/file: cannot create'
 	# shellcheck disable=SC2016
@@ -232,12 +243,28 @@ wrong_launcher()
 	launch=$mpi ranks=4
 }
 
+# deaf: rank 0 hangs after all have published: nobody reads what it prints
+deaf()
+{
+	mkfifo "$tmp/fifo"
+	exec 9<>"$tmp/fifo"
+	dd if=/dev/zero bs=65536 count=1 status=none >&9
+	# shellcheck disable=SC2016
+	HOOK='exec 9>&-; [ $r != 0 ] || exec >"$TMPDIR/fifo"'
+	start --deadline=1 "$plan"
+	ended 'rank 0 hangs after it has published' 4
+	HOOK=
+	exec 9>&-
+	rm "$tmp/fifo"
+}
+
 ends()
 {
 	midway --deadline=1 --publish="$tmp/file"
 	ended 'a stopped rank' 1
 	cause 'no progress for 1 s: waiting for rank ' 3
 	within 20 left_names && pass || fail "$about: left is $(left_names)"
+	deaf
 	midway --publish="$tmp/file"
 	kill -9 "$(cat "$PIDS.2")"
 	ended 'a killed rank' 137 9
