@@ -122,7 +122,7 @@ static bool wait_for_all(struct job *job, MPI_Request *request)
 
 	while (!MPI_Test(request, &done, MPI_STATUS_IGNORE) && !done) {
 		sum = signs_sum(job);
-		if (sum != last)
+		if (sum != last || job->patient)
 			since = signs_now();
 		last = sum;
 		if (signs_now() - since > deadline)
@@ -155,4 +155,18 @@ bool job_gather_texts(struct job *job, const char *own, int len,
 	return !MPI_Igatherv(own, len, MPI_CHAR, all, lengths, offsets,
 			     MPI_CHAR, 0, MPI_COMM_WORLD, &request) &&
 		wait_for_all(job, &request);
+}
+
+bool job_any(struct job *job, bool own, bool *failed)
+{
+	int mine = own, any = 0;
+	MPI_Request request;
+
+	job->sign->gathers++;
+	job->patient = !own;
+	*failed = MPI_Iallreduce(&mine, &any, 1, MPI_INT, MPI_MAX,
+				 MPI_COMM_WORLD, &request) ||
+		  !wait_for_all(job, &request);
+	job->patient = false;
+	return any;
 }

@@ -33,6 +33,7 @@ struct job {
 	/* This process said that its ranks stand: others may have published.
 	   A gather that fails leaves it in doubt. */
 	bool stands;
+	bool patient;		/* there is no deadline */
 	/* signs.c */
 	bool show;
 	bool shown;
@@ -61,5 +62,11 @@ bool job_gather(struct job *job, const void *own, size_t bytes, void *all);
  */
 bool job_gather_texts(struct job *job, const char *own, int len,
 		      const int *lengths, const int *offsets, char *all);
+
+/*
+ * Is `own` true in any process?  Every process calls it, and gets the same.
+ * The deadline counts only where it is.  *failed if MPI failed.
+ */
+bool job_any(struct job *job, bool own, bool *failed);
 
 #endif

@@ -280,6 +280,14 @@ ends()
 	kill -9 "$(cat "$PIDS.2")"
 	ended 'a killed rank while held' 137 9
 	hold
+	kill "$(cat "$PIDS.2")"
+	ended 'SIGTERM to one rank while held' 0
+	# shellcheck disable=SC2016
+	HOOK='[ $r != 0 ] || exec >/dev/full'
+	job 'rank 0 cannot print' 3 --hold "$plan"
+	HOOK=
+	cause '<stdout>: cannot write'
+	hold
 	# Stopped, so that no thread of an MPI ends them.
 	parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$(cat "$PIDS.0")/stat")
 	# shellcheck disable=SC2046
