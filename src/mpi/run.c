@@ -215,7 +215,7 @@ static void hold(struct run *r)
 	realize_say_held();
 	while (!any) {
 		interrupt_wait_ms(HOLD_LOOK_MS);
-		any = job_any(&r->job, interrupt_signal, &failed);
+		any = job_any(&r->job, &interrupt_signal, &failed);
 		if (failed)
 			end_torn(r, KVP_EXIT_ENVIRONMENT);
 	}

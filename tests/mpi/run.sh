@@ -167,9 +167,10 @@ midway()
 	fail "$mpi: was not stopped midway"
 }
 
+# hold ARGUMENT...: a job that holds
 hold()
 {
-	start --hold "$plan"
+	start --hold "$@" "$plan"
 	tries=100
 	until grep -q holding "$tmp/err" || [ "$tries" -eq 0 ]; do
 		sleep 0.1
@@ -253,6 +254,8 @@ deaf()
 	HOOK='exec 9>&-; [ $r != 0 ] || exec >"$TMPDIR/fifo"'
 	start --deadline=1 "$plan"
 	ended 'rank 0 hangs after it has published' 4
+	cause 'rank 1: error: no progress for 1 s: waiting for rank 0;' \
+		'others may serve'
 	HOOK=
 	exec 9>&-
 	rm "$tmp/fifo"
@@ -282,6 +285,12 @@ ends()
 	hold
 	kill "$(cat "$PIDS.2")"
 	ended 'SIGTERM to one rank while held' 0
+	hold --deadline=1
+	kill -STOP "$(cat "$PIDS.3")"
+	sleep 0.3
+	kill "$(cat "$PIDS.1")"
+	ended 'a rank stopped while held' 4
+	says "$about" 'waiting for rank 3; others may serve'
 	# shellcheck disable=SC2016
 	HOOK='[ $r != 0 ] || exec >/dev/full'
 	job 'rank 0 cannot print' 3 --hold "$plan"
