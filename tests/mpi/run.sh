@@ -232,6 +232,11 @@ refuses()
 
 wrong_launcher()
 {
+	SLURM_NTASKS=16 SLURM_PROCID=0 "$bin/kvplan-mpi.$mpi" "$plan" \
+		>"$tmp/out" 2>"$tmp/err"
+	same "$mpi, in a script of Slurm" 2 $?
+	says "$mpi, in a script of Slurm" 'started by Slurm' \
+		'unset SLURM_NTASKS'
 	launch=$([ "$mpi" = openmpi ] && echo mpich || echo openmpi)
 	if command -v "mpirun.$launch" >/dev/null; then
 		ranks=2
