@@ -19,6 +19,9 @@
 /* Between two tests of a gather. */
 static const struct timespec nap = { .tv_nsec = 1000000 };
 
+/* A launcher that ends a job may lose what it has not read yet. */
+static const struct timespec passing = { .tv_nsec = 200000000 };
+
 static MPI_Comm machine;	/* the processes of this machine */
 static MPI_Win window;		/* their signs */
 
@@ -137,6 +140,7 @@ static void give_up(struct job *job)
 		job->local_ranks == job->ranks ? "the other processes" :
 		"processes of other machines", text,
 		job->stands ? "others may serve; " : "");
+	nanosleep(&passing, NULL);
 	job_abort(kvp_exit_status(job->stands ? KVP_EDOUBT : KVP_EPEER));
 }
 
