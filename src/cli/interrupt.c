@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/select.h>
+#include <time.h>
 
 volatile sig_atomic_t interrupt_signal;
 
@@ -66,7 +68,8 @@ void interrupt_catch(void)
 	catch_signal(SIGTERM, true);
 }
 
-void interrupt_wait(void)
+/* Wait for a signal; NULL: for ever.  One that has come already ends it. */
+static void wait_for_signal(const struct timespec *time)
 {
 	sigset_t before, waiting;
 	int number;
@@ -77,9 +80,23 @@ void interrupt_wait(void)
 	for (number = 1; number <= SIGRTMAX; number++)
 		if (sigismember(&caught, number) == 1)
 			sigdelset(&waiting, number);
-	while (!interrupt_signal)
-		sigsuspend(&waiting);
+	if (!interrupt_signal)
+		pselect(0, NULL, NULL, NULL, time, &waiting);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void interrupt_wait(void)
+{
+	while (!interrupt_signal)
+		wait_for_signal(NULL);
+}
+
+void interrupt_wait_ms(int ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000,
+				 .tv_nsec = ms % 1000 * 1000000 };
+
+	wait_for_signal(&time);
 }
 
 void interrupt_hold(void)

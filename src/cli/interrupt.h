@@ -19,6 +19,9 @@ void interrupt_catch(void);
 /* Wait for a signal; return at once if one has come already. */
 void interrupt_wait(void);
 
+/* Wait for a signal, so many milliseconds at most. */
+void interrupt_wait_ms(int ms);
+
 /* Between hold and release a signal is only recorded; release raises it. */
 void interrupt_hold(void);
 void interrupt_release(void);

@@ -59,6 +59,8 @@ void realize_release(struct realize_input *in, struct realize_settings *s);
 
 /* Say that all is held, and wait for a signal. */
 void realize_hold(void);
+/* Its message alone. */
+void realize_say_held(void);
 
 /*
  * Open the backend; set options.nranks if --ranks is not given.  Errors:

@@ -165,10 +165,15 @@ void realize_release(struct realize_input *in, struct realize_settings *s)
 	kvp_limits_release(&s->limits);
 }
 
-void realize_hold(void)
+void realize_say_held(void)
 {
 	if (!interrupt_signal && !out_silent)
 		fprintf(stderr, "%s: holding; SIGINT or SIGTERM gives "
 			"everything back\n", out_program);
+}
+
+void realize_hold(void)
+{
+	realize_say_held();
 	interrupt_wait();
 }

@@ -5,6 +5,7 @@
 #ifndef KVPLAN_MPI_JOB_H
 #define KVPLAN_MPI_JOB_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,8 @@
 struct job_sign {
 	_Atomic uint32_t rank;
 	_Atomic uint32_t gathers;	/* that it has entered */
+	_Atomic uint32_t ended;		/* that it has got */
+	_Atomic uint64_t tests;		/* while it waits in one */
 	_Atomic uint64_t events;
 	_Atomic uint64_t done;		/* calls, of `total` */
 	_Atomic uint64_t total;
@@ -27,12 +30,15 @@ struct job {
 	uint32_t local_rank, local_ranks;
 	struct job_sign *sign;		/* this process's */
 	struct job_sign **signs;	/* [local_ranks] */
+	uint64_t *tests;		/* of each, at the last progress */
 	/* A gather ends the job if no process of this machine makes progress
 	   for so many milliseconds. */
 	uint64_t deadline;
 	/* This process said that its ranks stand: others may have published.
 	   A gather that fails leaves it in doubt. */
 	bool stands;
+	/* There is no deadline while this is 0; NULL: there is one. */
+	const volatile sig_atomic_t *until;
 	/* signs.c */
 	bool show;
 	bool shown;
@@ -61,5 +67,11 @@ bool job_gather(struct job *job, const void *own, size_t bytes, void *all);
  */
 bool job_gather_texts(struct job *job, const char *own, int len,
 		      const int *lengths, const int *offsets, char *all);
+
+/*
+ * Is *own set in any process?  Every process calls it, and gets the same.
+ * The deadline counts only where it is set.  *failed if MPI failed.
+ */
+bool job_any(struct job *job, const volatile sig_atomic_t *own, bool *failed);
 
 #endif

@@ -22,7 +22,8 @@ static const struct launcher {
 	{ "PMI_SIZE", "PMI_RANK", "MPICH's mpirun or srun --mpi=pmi2",
 	  "kvplan-mpi.mpich" },
 	{ "SLURM_NTASKS", "SLURM_PROCID", "Slurm",
-	  "mpirun, or srun with the --mpi that this library needs" },
+	  "mpirun, or srun with the --mpi that this library needs, or for one "
+	  "process unset SLURM_NTASKS" },
 };
 #define LAUNCHERS (sizeof(launchers) / sizeof(*launchers))
 

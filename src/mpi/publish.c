@@ -93,8 +93,7 @@ static void add_summary(struct strbuf *b, const struct run *r)
 }
 
 /* Join the parts, write the file, print the result. */
-static int finish(struct run *r, const struct parts *p, int *exit,
-		  struct kvp_error *err)
+static int finish(struct run *r, const struct parts *p, struct kvp_error *err)
 {
 	struct strbuf b = { 0 };
 	char *text = NULL;
@@ -115,13 +114,12 @@ static int finish(struct run *r, const struct parts *p, int *exit,
 		code = strbuf_detach(&b, &text, &len, err);
 	}
 	if (!code)
-		*exit = out_text(text, len);
+		r->printed = out_text(text, len);
 	free(text);
 	return code;
 }
 
-int publish_parts(struct run *r, const char *part, int *exit,
-		  struct kvp_error *err)
+int publish_parts(struct run *r, const char *part, struct kvp_error *err)
 {
 	int own = (int)r->reports[r->job.rank].bytes, code = KVP_OK;
 	struct parts p = { .text = NULL };
@@ -141,7 +139,7 @@ int publish_parts(struct run *r, const char *part, int *exit,
 		code = kvp_error_set(err, KVP_EIO, "MPI could not gather the "
 				     "capacities");
 	if (!code && !r->job.rank)
-		code = finish(r, &p, exit, err);
+		code = finish(r, &p, err);
 	release(&p);
 	return code;
 }

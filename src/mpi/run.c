@@ -16,6 +16,9 @@
 #include "mpi/launcher.h"
 #include "mpi/signs.h"
 
+/* While holding, processes ask each other so often whether to leave. */
+#define HOLD_LOOK_MS 100
+
 /* --- agreeing --- */
 
 /* The process that failed first by itself; NULL: none has failed. */
@@ -52,6 +55,14 @@ static void print_report(const struct run *r, const struct report *p)
 				(unsigned)(p - r->reports), p->host, p->text);
 }
 
+/* MPI failed between processes. */
+static void end_torn(const struct run *r, int exit)
+{
+	out_silent = false;
+	out_usage_error("the processes cannot agree: MPI failed");
+	job_abort(r->job.stands ? KVP_EXIT_STUCK : exit);
+}
+
 /*
  * Tell all processes how a step went, and print the first cause if one has
  * failed.  The exit status that all of them have.
@@ -61,7 +72,7 @@ static int agree(struct run *r, int code, const struct kvp_error *err,
 {
 	const struct kvp_realization *held = kvp_share_realization(r->share);
 	struct report own = { .code = code, .exit = out_status(code),
-			      .bytes = bytes };
+			      .printed = r->printed, .bytes = bytes };
 	const struct report *cause, *p;
 	int exit;
 
@@ -73,13 +84,10 @@ static int agree(struct run *r, int code, const struct kvp_error *err,
 		memcpy(own.text, err->text, sizeof(own.text));
 	if (code && r->job.rank)
 		out_error(err);		/* with --verbose */
-	if (!job_gather(&r->job, &own, sizeof(own), r->reports)) {
-		out_silent = false;
-		out_usage_error("the processes cannot agree: MPI failed");
-		job_abort(r->job.stands ? KVP_EXIT_STUCK :
-			  code ? own.exit : KVP_EXIT_ENVIRONMENT);
-	}
+	if (!job_gather(&r->job, &own, sizeof(own), r->reports))
+		end_torn(r, code ? own.exit : KVP_EXIT_ENVIRONMENT);
 	signs_clear(&r->job);
+	r->printed = r->reports[0].printed;
 	cause = find_cause(r);
 	if (!cause)
 		return KVP_EXIT_YES;
@@ -198,28 +206,43 @@ static int share(struct run *r, struct kvp_error *err)
 	return keep_first(code, doubt, &later, err);
 }
 
+/* Hold until a process got a signal; all leave together, so that no importer
+   loses what it maps before. */
+static void hold(struct run *r)
+{
+	bool failed, any = false;
+
+	realize_say_held();
+	while (!any) {
+		interrupt_wait_ms(HOLD_LOOK_MS);
+		any = job_any(&r->job, &interrupt_signal, &failed);
+		if (failed)
+			end_torn(r, KVP_EXIT_ENVIRONMENT);
+	}
+}
+
 /* Share, publish and hold.  The exit status. */
 static int realize(struct run *r)
 {
 	struct kvp_error err = { 0 };
 	char *part = NULL;
 	size_t bytes = 0;
-	int exit, printed = KVP_EXIT_YES, code = share(r, &err);
+	int exit, code = share(r, &err);
 
 	if (!code)
 		code = kvp_realization_write(kvp_share_realization(r->share),
 					     true, &part, &bytes, &err);
 	exit = agree(r, code, &err, bytes);
 	if (!exit) {
-		code = publish_parts(r, part, &printed, &err);
+		code = publish_parts(r, part, &err);
 		exit = agree(r, code, &err, 0);
 	}
 	free(part);
-	if (!exit && !printed && r->s->realize.hold)
-		realize_hold();
+	if (!exit && !r->printed && r->s->realize.hold)
+		hold(r);
 	code = kvp_share_free(r->share, &err);
 	if (!code)
-		return exit ? exit : printed;
+		return exit ? exit : r->printed;
 	out_silent = false;
 	return out_error(&err);
 }

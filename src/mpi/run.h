@@ -27,6 +27,7 @@ struct settings {
 struct report {
 	int code;
 	int exit;		/* status */
+	int printed;		/* rank 0: status of printing the result */
 	uint64_t bytes;		/* of its part of the capacities */
 	uint64_t entries;	/* it holds */
 	char host[64];
@@ -42,6 +43,7 @@ struct run {
 	struct kvp_file_out file;	/* rank 0: of --publish */
 	struct kvp_share_blob *blobs;	/* [job.ranks] */
 	struct report *reports;		/* [job.ranks] */
+	int printed;	/* status of printing the result, of rank 0 */
 };
 
 /* Realize the plan in the processes of a job; the exit status. */
@@ -50,10 +52,9 @@ int run_job(struct settings *s);
 /*
  * publish.c: give this process's part; in rank 0 join the parts, write the
  * file and print the result.  Errors: KVP_ELIMIT, in every process alike;
- * KVP_EIO; those of joining and writing, in rank 0.  *exit is the status of
- * printing.
+ * KVP_EIO; those of joining and writing, in rank 0, where r->printed is the
+ * status of printing.
  */
-int publish_parts(struct run *r, const char *part, int *exit,
-		  struct kvp_error *err);
+int publish_parts(struct run *r, const char *part, struct kvp_error *err);
 
 #endif

@@ -167,9 +167,10 @@ midway()
 	fail "$mpi: was not stopped midway"
 }
 
+# hold ARGUMENT...: a job that holds
 hold()
 {
-	start --hold "$plan"
+	start --hold "$@" "$plan"
 	tries=100
 	until grep -q holding "$tmp/err" || [ "$tries" -eq 0 ]; do
 		sleep 0.1
@@ -231,6 +232,11 @@ refuses()
 
 wrong_launcher()
 {
+	SLURM_NTASKS=16 SLURM_PROCID=0 "$bin/kvplan-mpi.$mpi" "$plan" \
+		>"$tmp/out" 2>"$tmp/err"
+	same "$mpi, in a script of Slurm" 2 $?
+	says "$mpi, in a script of Slurm" 'started by Slurm' \
+		'unset SLURM_NTASKS'
 	launch=$([ "$mpi" = openmpi ] && echo mpich || echo openmpi)
 	if command -v "mpirun.$launch" >/dev/null; then
 		ranks=2
@@ -253,6 +259,8 @@ deaf()
 	HOOK='exec 9>&-; [ $r != 0 ] || exec >"$TMPDIR/fifo"'
 	start --deadline=1 "$plan"
 	ended 'rank 0 hangs after it has published' 4
+	cause 'rank 1: error: no progress for 1 s: waiting for rank 0;' \
+		'others may serve'
 	HOOK=
 	exec 9>&-
 	rm "$tmp/fifo"
@@ -279,6 +287,20 @@ ends()
 	hold
 	kill -9 "$(cat "$PIDS.2")"
 	ended 'a killed rank while held' 137 9
+	hold
+	kill "$(cat "$PIDS.2")"
+	ended 'SIGTERM to one rank while held' 0
+	hold --deadline=1
+	kill -STOP "$(cat "$PIDS.3")"
+	sleep 0.3
+	kill "$(cat "$PIDS.1")"
+	ended 'a rank stopped while held' 4
+	says "$about" 'waiting for rank 3; others may serve'
+	# shellcheck disable=SC2016
+	HOOK='[ $r != 0 ] || exec >/dev/full'
+	job 'rank 0 cannot print' 3 --hold "$plan"
+	HOOK=
+	cause '<stdout>: cannot write'
 	hold
 	# Stopped, so that no thread of an MPI ends them.
 	parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$(cat "$PIDS.0")/stat")
