@@ -274,6 +274,17 @@ static void check_cause(const struct trial *t, const struct job *j)
 		check_named(t, j);
 }
 
+/* Does it happen after the second blob was given? */
+static bool is_late(const struct trial *t)
+{
+	uint64_t last = t->setup->well[t->victim].calls[CALL_EXCHANGE];
+	enum point given = t->kind == INTERRUPT ? POINT_EXCHANGED :
+			   POINT_GAVE_2;
+
+	return t->at > last || t->point >= given ||
+	       (t->kind == INTERRUPT && t->at == last);
+}
+
 /*
  * What happens before the second blob is seen by all, what happens later is
  * not; but peers that still exchange chunks notice a death.
@@ -281,13 +292,8 @@ static void check_cause(const struct trial *t, const struct job *j)
 static void check_hit(const struct trial *t, const struct job *j)
 {
 	const struct said said = hear(j);
-	uint64_t last = t->setup->well[t->victim].calls[CALL_EXCHANGE];
-	enum point given = t->kind == INTERRUPT ? POINT_EXCHANGED :
-			   POINT_GAVE_2;
-	bool late = t->at > last || t->point >= given ||
-		    (t->kind == INTERRUPT && t->at == last);
 
-	if (!late)
+	if (!is_late(t))
 		expect(said.failed || said.missing, "nothing has happened");
 	else if (t->kind != KILL)
 		expect(!said.failed && !said.missing, "failed after all");
@@ -316,7 +322,8 @@ static void run_trial(size_t index)
 	victim->point = t->point;
 	victim->signal = kinds[t->kind].signal;
 	victim->resume = t->resume;
-	if (t->kind == STOP)
+	/* A stop that comes later is not what the exchange waits for. */
+	if (t->kind == STOP && !is_late(t))
 		j.deadline = DEADLINE;
 	well = launch(&j);
 	took = seconds() - begun;
