@@ -24,19 +24,9 @@
 #include "base/file.h"
 #include "base/json_tree.h"
 #include "cache/decode_workload.h"
+#include "fault/failing_malloc.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-	__has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-	!defined(__GLIBC__)
-#define SANITIZED 1
-#endif
-
-#ifdef SANITIZED
+#ifdef MALLOC_IS_FIXED
 int main(void)
 {
 	puts("SKIP sweep_oom: malloc cannot be replaced in this build");
@@ -47,64 +37,6 @@ int main(void)
 
 /* More allocations than any operation here makes. */
 #define ALLOCATIONS_MAX 100000
-
-static struct {
-	uint64_t seen;		/* allocations since the last reset */
-	uint64_t fail_at;	/* 0: none */
-	bool for_ever;
-	bool paused;		/* neither count nor fail */
-	int64_t live;		/* blocks */
-} memory;
-
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *block, size_t bytes);
-void __libc_free(void *block);
-
-static bool fails(void)
-{
-	if (memory.paused)
-		return false;
-	memory.seen++;
-	if (!memory.fail_at || memory.seen < memory.fail_at ||
-	    (memory.seen > memory.fail_at && !memory.for_ever))
-		return false;
-	errno = ENOMEM;
-	return true;
-}
-
-static void *counted(void *block)
-{
-	memory.live += block != NULL;
-	return block;
-}
-
-void *malloc(size_t bytes)
-{
-	return fails() ? NULL : counted(__libc_malloc(bytes));
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-	return fails() ? NULL : counted(__libc_calloc(count, bytes));
-}
-
-void *realloc(void *block, size_t bytes)
-{
-	if (fails())
-		return NULL;
-	if (!block)
-		return counted(__libc_malloc(bytes));
-	if (!bytes)
-		memory.live--;
-	return __libc_realloc(block, bytes);
-}
-
-void free(void *block)
-{
-	memory.live -= block != NULL;
-	__libc_free(block);
-}
 
 /*
  * Every list, every kind of string, and keys with escapes, which are

@@ -27,18 +27,10 @@
 
 #include "base/file.h"
 #include "fault/model.h"
+#include "fault/sanitized.h"
 #include "fault/standin.h"
 #include "backend/backend_host.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-	__has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
 #ifdef SANITIZED
 #define SLOW 1
 #else

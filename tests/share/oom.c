@@ -3,28 +3,18 @@
  * allocation 1, 2, 3 ... failing, once and for ever, from begin to commit.
  * It says so, nobody publishes, and no block is left.
  *
- * malloc and its kin are this program's own, see sweep_oom.c.
+ * malloc and its kin are this program's own.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault/failing_malloc.h"
 #include "share/promise.h"
 #include "share/trials.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-	__has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-	!defined(__GLIBC__)
-#define SANITIZED 1
-#endif
-
-#ifdef SANITIZED
+#ifdef MALLOC_IS_FIXED
 int main(void)
 {
 	puts("SKIP share/oom: malloc cannot be replaced in this build");
@@ -33,59 +23,7 @@ int main(void)
 }
 #else
 
-static struct {
-	uint64_t seen, fail_at;		/* fail_at 0: none */
-	bool for_ever, counting;
-	int64_t live;			/* blocks */
-	int64_t before;
-} memory;
-
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *block, size_t bytes);
-void __libc_free(void *block);
-
-static bool fails(void)
-{
-	if (!memory.counting)
-		return false;
-	memory.seen++;
-	if (!memory.fail_at || memory.seen < memory.fail_at ||
-	    (memory.seen > memory.fail_at && !memory.for_ever))
-		return false;
-	errno = ENOMEM;
-	return true;
-}
-
-static void *counted(void *block)
-{
-	memory.live += block != NULL;
-	return block;
-}
-
-void *malloc(size_t bytes)
-{
-	return fails() ? NULL : counted(__libc_malloc(bytes));
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-	return fails() ? NULL : counted(__libc_calloc(count, bytes));
-}
-
-void *realloc(void *block, size_t bytes)
-{
-	if (fails())
-		return NULL;
-	return block ? __libc_realloc(block, bytes) :
-		       counted(__libc_malloc(bytes));
-}
-
-void free(void *block)
-{
-	memory.live -= block != NULL;
-	__libc_free(block);
-}
+static int64_t live_before;	/* blocks */
 
 static const char geometry[] =
 	"{\"format\":\"kvplan/geometry/1\",\"name\":\"oom\","
@@ -106,7 +44,7 @@ static bool for_ever;
 static void count_before(struct job *j, uint32_t index)
 {
 	(void)j, (void)index;
-	memory.before = memory.live;
+	live_before = memory.live;
 }
 
 static void start_failing(struct kvp_share *s, const struct member *m,
@@ -116,14 +54,14 @@ static void start_failing(struct kvp_share *s, const struct member *m,
 	memory.seen = 0;
 	memory.fail_at = m->first_rank == victim ? fail_at : 0;
 	memory.for_ever = for_ever;
-	memory.counting = true;
+	memory.paused = false;
 }
 
 static void stop_failing(struct kvp_share *s, const struct member *m,
 			 struct report *r)
 {
 	(void)s, (void)m;
-	memory.counting = false;
+	memory.paused = true;
 	r->seen[0] = memory.seen;
 }
 
@@ -131,7 +69,7 @@ static void count_blocks(struct kvp_share *s, const struct member *m,
 			 struct report *r)
 {
 	(void)s, (void)m;
-	r->seen[1] = (uint64_t)(memory.live - memory.before);
+	r->seen[1] = (uint64_t)(memory.live - live_before);
 }
 
 static struct job make_job(void)

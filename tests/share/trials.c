@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #endif
 
+#include "fault/sanitized.h"
 #include "share/trials.h"
 
 #include <signal.h>
@@ -19,15 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-	__has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
 #ifdef SANITIZED
 const bool trials_are_slow = true;
 #else
