@@ -5,8 +5,8 @@
 #include "realize/realization.h"
 
 int acquire_addresses(struct kvp_realization *r, struct rank *k,
-			     uint64_t bytes, uint64_t wanted, uint64_t *address,
-			     struct kvp_error *err)
+		      uint64_t bytes, uint64_t wanted, uint64_t *address,
+		      struct kvp_error *err)
 {
 	struct kvp_backend *b = backend_of(r);
 	int code = undo_room(&r->undo, err);
@@ -20,8 +20,8 @@ int acquire_addresses(struct kvp_realization *r, struct rank *k,
 }
 
 int acquire_memory(struct kvp_realization *r, struct rank *k,
-			  uint64_t bytes, struct memory *memory,
-			  struct kvp_error *err)
+		   uint64_t bytes, struct memory *memory,
+		   struct kvp_error *err)
 {
 	const struct kvp_create what = {
 		.device = k->device, .bytes = bytes,
@@ -40,8 +40,8 @@ int acquire_memory(struct kvp_realization *r, struct rank *k,
 }
 
 int acquire_mapping(struct kvp_realization *r, struct rank *k,
-			   struct mapping *m, uint64_t address, uint64_t bytes,
-			   const struct memory *memory, struct kvp_error *err)
+		    struct mapping *m, uint64_t address, uint64_t bytes,
+		    const struct memory *memory, struct kvp_error *err)
 {
 	struct kvp_backend *b = backend_of(r);
 	int code = undo_room(&r->undo, err);

@@ -200,15 +200,17 @@ static int match_granule(const struct alias *a, uint64_t granule,
 			      KVP_OK;
 }
 
-static int write_granules(const struct alias *a, struct kvp_error *err)
+/* Write all granules before `end`, with patterns from number `first` on. */
+static int write_granules(const struct alias *a, uint64_t end, uint64_t first,
+			  struct kvp_error *err)
 {
 	char what[HOLDER_MAX];
 	uint64_t i;
 	int code;
 
-	for (i = 0; i < a->granules; i++) {
+	for (i = 0; i < end; i++) {
 		code = alias_fill(a, get_home(a, i), granularity(a),
-				  alias_page_pattern(i), err);
+				  alias_page_pattern(first + i), err);
 		if (!code)
 			continue;
 		describe_granule(a, i, what);
@@ -241,7 +243,7 @@ static int check_granules(const struct alias *a, struct kvp_error *err)
 {
 	uint64_t granule;
 	size_t i;
-	int code = write_granules(a, err);
+	int code = write_granules(a, a->granules, 0, err);
 
 	for (granule = 0; granule < a->granules && !code; granule++)
 		code = match_granule(a, granule, KVP_UNALIASED, err);
@@ -260,49 +262,29 @@ static int check_readers(const struct alias *a, struct kvp_error *err)
 	return code;
 }
 
-int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
-		const struct check_rank *rank, enum kvp_check depth,
-		struct kvp_error *err)
+static int check_rank(struct alias *a, struct kvp_error *err)
 {
-	struct alias a = {
-		.backend = b, .plan = plan, .rank = rank,
-		.full = depth == KVP_CHECK_FULL,
-	};
-	int code;
+	int code = check_granules(a, err);
 
-	assert(depth == KVP_CHECK_QUICK || depth == KVP_CHECK_FULL);
-	code = number_granules(&a, err);
 	if (!code)
-		code = check_granules(&a, err);
-	if (!code)
-		code = alias_rows(&a, err);
-	if (!code)
-		code = check_readers(&a, err);
-	free(a.first);
-	if (code)
-		kvp_error_wrap(err, code, "alias check: rank %u",
-			       (unsigned)rank->rank);
-	return code;
+		code = alias_rows(a, err);
+	return code ? code : check_readers(a, err);
 }
 
-/* Of a granule that belongs to a rank's planes. */
-static uint32_t rank_pattern(const struct alias *a, uint64_t granule)
+/* The number of the first pattern of a rank's planes; other ranks have
+   others. */
+static uint64_t first_pattern(const struct alias *a)
 {
-	return alias_page_pattern(a->rank->rank * a->granules + granule);
+	return a->rank->rank * a->granules;
 }
 
-static int write_rank(const struct alias *a, struct kvp_error *err)
+static int write_planes(struct alias *a, struct kvp_error *err)
 {
-	uint64_t i, end = a->first[a->plan->geometry.nplanes];
-	int code = KVP_OK;
-
-	for (i = 0; i < end && !code; i++)
-		code = alias_fill(a, get_home(a, i), granularity(a),
-				  rank_pattern(a, i), err);
-	return code ? code : alias_synchronize(a, err);
+	return write_granules(a, a->first[a->plan->geometry.nplanes],
+			      first_pattern(a), err);
 }
 
-static int match_rank(const struct alias *a, struct kvp_error *err)
+static int match_planes(struct alias *a, struct kvp_error *err)
 {
 	uint64_t i, end = a->first[a->plan->geometry.nplanes], same = 0;
 	char what[HOLDER_MAX];
@@ -310,8 +292,9 @@ static int match_rank(const struct alias *a, struct kvp_error *err)
 
 	for (i = 0; i < end; i++) {
 		code = alias_match(a, a->rank->device, get_home(a, i),
-				   granularity(a), rank_pattern(a, i), &same,
-				   err);
+				   granularity(a),
+				   alias_page_pattern(first_pattern(a) + i),
+				   &same, err);
 		if (code)
 			return code;
 		if (same == granularity(a))
@@ -325,37 +308,43 @@ static int match_rank(const struct alias *a, struct kvp_error *err)
 	return KVP_OK;
 }
 
-/* Write or match all planes of a rank. */
-static int run_half(struct kvp_backend *b, const struct kvp_plan *plan,
-		    const struct check_rank *rank, enum kvp_check depth,
-		    int (*half)(const struct alias *, struct kvp_error *),
-		    struct kvp_error *err)
+/* Run a check; `of` is what it checks of the rank, for errors. */
+static int run(struct alias a, enum kvp_check depth,
+	       int (*check)(struct alias *a, struct kvp_error *err),
+	       const char *of, struct kvp_error *err)
 {
-	struct alias a = {
-		.backend = b, .plan = plan, .rank = rank,
-		.full = depth == KVP_CHECK_FULL,
-	};
-	int code = number_granules(&a, err);
+	int code;
 
+	assert(depth == KVP_CHECK_QUICK || depth == KVP_CHECK_FULL);
+	a.full = depth == KVP_CHECK_FULL;
+	code = number_granules(&a, err);
 	if (!code)
-		code = half(&a, err);
+		code = check(&a, err);
 	free(a.first);
-	if (code)
-		kvp_error_wrap(err, code, "alias check: planes of rank %u",
-			       (unsigned)rank->rank);
-	return code;
+	return code ? kvp_error_wrap(err, code, "alias check: %srank %u", of,
+				     (unsigned)a.rank->rank) : KVP_OK;
+}
+
+int alias_check(struct kvp_backend *b, const struct kvp_plan *plan,
+		const struct check_rank *rank, enum kvp_check depth,
+		struct kvp_error *err)
+{
+	return run((struct alias){ .backend = b, .plan = plan, .rank = rank },
+		   depth, check_rank, "", err);
 }
 
 int alias_write_planes(struct kvp_backend *b, const struct kvp_plan *plan,
 		       const struct check_rank *rank, enum kvp_check depth,
 		       struct kvp_error *err)
 {
-	return run_half(b, plan, rank, depth, write_rank, err);
+	return run((struct alias){ .backend = b, .plan = plan, .rank = rank },
+		   depth, write_planes, "planes of ", err);
 }
 
 int alias_match_planes(struct kvp_backend *b, const struct kvp_plan *plan,
 		       const struct check_rank *rank, enum kvp_check depth,
 		       struct kvp_error *err)
 {
-	return run_half(b, plan, rank, depth, match_rank, err);
+	return run((struct alias){ .backend = b, .plan = plan, .rank = rank },
+		   depth, match_planes, "planes of ", err);
 }

@@ -30,16 +30,19 @@ void report_state(struct kvp_realization *r, uint32_t rank,
 		r->options.event(r->options.cookie, &e);
 }
 
-/* KVP_EINTERRUPTED if a signal has come; unwinding is not interrupted. */
-static int before_call(void *cookie, struct kvp_error *err)
+int check_interrupt(const struct kvp_realization *r, struct kvp_error *err)
 {
-	const struct kvp_realization *r = cookie;
 	const volatile sig_atomic_t *interrupt = r->options.interrupt;
 
 	if (r->stage.undo || !interrupt || !*interrupt)
 		return KVP_OK;
 	return kvp_error_set(err, KVP_EINTERRUPTED,
 			     "interrupted by signal %d", (int)*interrupt);
+}
+
+static int before_call(void *cookie, struct kvp_error *err)
+{
+	return check_interrupt(cookie, err);
 }
 
 static void after_call(void *cookie, const struct watch_call *call)

@@ -60,16 +60,15 @@ int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 	return read_back(r, m, grants, count, err);
 }
 
-/* Read the free memory of every reader's device. */
-static int read_free(struct kvp_realization *r, const struct rank *k,
-		     uint64_t *bytes, struct kvp_error *err)
+int read_free_memory(struct kvp_realization *r, const uint32_t *devices,
+		     size_t count, uint64_t *bytes, struct kvp_error *err)
 {
 	struct kvp_backend *b = backend_of(r);
 	size_t i;
 	int code = KVP_OK;
 
-	for (i = 0; i < k->nreaders && !code; i++)
-		code = b->device.memory(b, k->devices[i], &bytes[i], err);
+	for (i = 0; i < count && !code; i++)
+		code = b->device.memory(b, devices[i], &bytes[i], err);
 	return code;
 }
 
@@ -93,7 +92,7 @@ static int grant_plane(struct kvp_realization *r, uint32_t index,
 			return add_chunk_context(r, k, r->order[i], "plane",
 						 code, err);
 	}
-	code = read_free(r, k, after, err);
+	code = read_free_memory(r, k->devices, k->nreaders, after, err);
 	if (code)
 		return add_rank_context(r, k, "reading free memory", code, err);
 	record->entries = (i - r->plane_first[plane]) * k->nreaders;
@@ -129,7 +128,7 @@ int grant_rank(struct kvp_realization *r, uint32_t index,
 	struct rank *k = &r->ranks[index];
 	uint64_t *free = k->free;
 	uint32_t plane;
-	int code = read_free(r, k, free, err);
+	int code = read_free_memory(r, k->devices, k->nreaders, free, err);
 
 	assert(k->nreaders && k->state == KVP_MAPPED);
 	if (code)

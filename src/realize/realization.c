@@ -97,8 +97,8 @@ static int rank_init(struct kvp_realization *r, uint32_t i,
 	k->devices = calloc(r->nranks, sizeof(*k->devices));
 	k->grants = calloc(r->nranks, sizeof(*k->grants));
 	k->free = calloc((nplanes + 1) * r->nranks, sizeof(*k->free));
-	if (!k->planes || !k->statics || !k->memory || !k->mappings || !k->readers ||
-	    !k->devices || !k->grants || !k->free)
+	if (!k->planes || !k->statics || !k->memory || !k->mappings ||
+	    !k->readers || !k->devices || !k->grants || !k->free)
 		return kvp_error_nomem(err);
 	k->arena_bytes = count_arena_bytes(r->plan);
 	return KVP_OK;

@@ -124,6 +124,8 @@ static inline struct kvp_backend *backend_of(struct kvp_realization *r)
 
 /* events.c: stop at a signal, report every call. */
 extern const struct watch_hooks realization_hooks;
+/* KVP_EINTERRUPTED if a signal has come; unwinding is not interrupted. */
+int check_interrupt(const struct kvp_realization *r, struct kvp_error *err);
 /* Report that a rank has reached a state. */
 void report_state(struct kvp_realization *r, uint32_t rank,
 		  enum kvp_state state);
@@ -225,6 +227,10 @@ int grant_rank(struct kvp_realization *r, uint32_t index,
 int grant_mapping(struct kvp_realization *r, const struct mapping *m,
 		  const struct kvp_grant *grants, size_t count,
 		  struct kvp_error *err);
+
+/* Read the free memory of these devices. */
+int read_free_memory(struct kvp_realization *r, const uint32_t *devices,
+		     size_t count, uint64_t *bytes, struct kvp_error *err);
 
 /*
  * context.c: add to an error the rank, the device and `what` or the chunk in

@@ -314,7 +314,8 @@ void realization_set_state(struct kvp_realization *r, enum kvp_state state)
 		set_state(r, &r->ranks[i], state);
 }
 
-int realization_unwind(struct kvp_realization *r, int code, struct kvp_error *err)
+int realization_unwind(struct kvp_realization *r, int code,
+		       struct kvp_error *err)
 {
 	struct kvp_error stuck = { 0 };
 	char cause[KVP_ERROR_MAX];

@@ -8,6 +8,7 @@
 #include <kvplan/share.h>
 
 #define SHARE_TOKEN_BYTES 16
+#define SHARE_TOKEN_HALF (SHARE_TOKEN_BYTES / 2)
 #define SHARE_HOST_BYTES 40
 #define SHARE_ENDPOINT_BYTES 108	/* of sockaddr_un's path */
 #define SHARE_TEXT_BYTES 304
@@ -26,7 +27,7 @@ struct share_blob {
 	uint32_t first_rank;
 	uint32_t nranks;
 	uint64_t plan;		/* fingerprint */
-	uint64_t share;		/* phase 2: id of the joint realization */
+	uint64_t share;		/* phase 2: the joint realization's id */
 	uint32_t follows;	/* 1: it failed because another ended */
 	unsigned char token[SHARE_TOKEN_BYTES]; /* random: this process, now */
 	char node[KVP_NODE_MAX + 1];

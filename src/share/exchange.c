@@ -36,22 +36,14 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static bool imports_any(const struct kvp_share *s,
-			const struct share_blob *from,
-			const struct share_blob *to)
-{
-	uint64_t item, nstatics = s->plan->geometry.nstatics;
-	uint32_t i;
-
-	for (i = 0; i < from->nranks; i++)
-		for (item = 0; item <= nstatics; item++)
-			if (share_is_imported(s, from->first_rank + i, item,
-					      to->first_rank, to->nranks))
-				return true;
-	return false;
-}
-
 /* --- the order in which items come --- */
+
+/* The item behind this one; chunks are imported all or none. */
+static uint64_t item_behind(const struct kvp_share *s, uint64_t item)
+{
+	return item < s->plan->geometry.nstatics ? item + 1 :
+						   share_count_items(s);
+}
 
 /* Go on to the next item, from *rank and *item on, that a process with ranks
    of `to` imports from one with ranks of `from`. */
@@ -67,12 +59,21 @@ static void find_next(const struct kvp_share *s, const struct share_blob *from,
 					     *item, to->first_rank,
 					     to->nranks)) {
 			return;
-		} else if (*item >= s->plan->geometry.nstatics) {
-			*item = share_count_items(s);
 		} else {
-			++*item;
+			*item = item_behind(s, *item);
 		}
 	}
+}
+
+static bool imports_any(const struct kvp_share *s,
+			const struct share_blob *from,
+			const struct share_blob *to)
+{
+	uint32_t rank = 0;
+	uint64_t item = 0;
+
+	find_next(s, from, to, &rank, &item);
+	return rank < from->nranks;
 }
 
 static bool all_have_come(const struct peer *p)
@@ -102,6 +103,7 @@ static int make_peers(struct kvp_share *s, struct kvp_error *err)
 		p.rank = 0;
 		p.item = 0;
 		find_next(s, p.blob, &s->self, &p.rank, &p.item);
+		s->sender.first += i < s->own;
 		s->peers[s->npeers++] = p;
 	}
 	return KVP_OK;
@@ -119,10 +121,12 @@ static uint64_t count_open(void)
 	return count;
 }
 
-/* The most descriptors of a batch. */
+/* The most descriptors of a batch, with what is open now and what connections
+   will take. */
 static uint32_t batch_limit(const struct kvp_share *s)
 {
 	struct rlimit files = { .rlim_cur = 1024 };
+	uint64_t open = count_open() + 2 * s->npeers + 8;
 	uint64_t most, processes = 2;
 	size_t i;
 
@@ -132,8 +136,8 @@ static uint32_t batch_limit(const struct kvp_share *s)
 			     !strcmp(s->blobs[i].node, s->self.node);
 	most = u64_min(files.rlim_cur / processes, SHARE_BATCH_MAX);
 	/* One batch given and one got, beside what is open already. */
-	if (s->open_files && files.rlim_cur > s->open_files)
-		most = u64_min(most, (files.rlim_cur - s->open_files) / 2);
+	if (files.rlim_cur > open)
+		most = u64_min(most, (files.rlim_cur - open) / 2);
 	return (uint32_t)u64_max(most, 1);
 }
 
@@ -171,7 +175,7 @@ static int export_batch(struct kvp_share *s, struct kvp_error *err)
 	const struct rank *k = &r->ranks[b->rank];
 	uint64_t left = share_count_items(s) - b->item, item = b->item;
 	uint64_t most = item < s->plan->geometry.nstatics ? 1 :
-			u64_min(left, batch_limit(s));
+			u64_min(left, b->most);
 	int code = KVP_OK;
 
 	r->stage.rank = k->rank;
@@ -202,8 +206,7 @@ static void find_next_batch(struct kvp_share *s)
 		for (i = 0; i < s->npeers; i++)
 			if (is_wanted(s, &s->peers[i]))
 				return;
-		b->item = b->item < s->plan->geometry.nstatics ?
-			  b->item + 1 : share_count_items(s);
+		b->item = item_behind(s, b->item);
 	}
 }
 
@@ -211,11 +214,7 @@ static void find_next_batch(struct kvp_share *s)
    give to the same importer at once. */
 static struct peer *peer_at(struct kvp_share *s, uint32_t turn)
 {
-	uint32_t first = 0;
-
-	while (first < s->npeers && s->peers[first].index < s->own)
-		first++;
-	return &s->peers[(first + turn) % s->npeers];
+	return &s->peers[(s->sender.first + turn) % s->npeers];
 }
 
 /* The next turn, from this one on, of a peer that wants the batch. */
@@ -226,13 +225,12 @@ static uint32_t find_turn(struct kvp_share *s, uint32_t turn)
 	return turn;
 }
 
-static int finish_batch(struct kvp_share *s)
+static void finish_batch(struct kvp_share *s)
 {
 	close_batch(s);
 	s->sender.item += s->sender.count;
 	s->sender.count = 0;
 	find_next_batch(s);
-	return KVP_OK;
 }
 
 /* Send the batch to the next peer that wants it.  *again: the kernel takes
@@ -250,7 +248,8 @@ static int give(struct kvp_share *s, bool *progress, bool *again,
 	b->turn = find_turn(s, b->turn);
 	if (b->turn == s->npeers) {
 		*progress = true;
-		return finish_batch(s);
+		finish_batch(s);
+		return KVP_OK;
 	}
 	p = peer_at(s, b->turn);
 	if (!p->greeted)
@@ -342,7 +341,7 @@ static int get_batch(struct kvp_share *s, struct peer *p,
 static int greet(struct kvp_share *s, struct peer *p, const struct message *m,
 		 struct kvp_error *err)
 {
-	const size_t half = SHARE_TOKEN_BYTES / 2;
+	const size_t half = SHARE_TOKEN_HALF;
 
 	if (m->type != MESSAGE_HELLO || p->greeted ||
 	    memcmp(m->to + half, s->self.token + half, half) ||
@@ -539,16 +538,6 @@ static int fail_deadline(const struct kvp_share *s, const struct peer *p,
 		s->deadline);
 }
 
-static int check_signal(const struct kvp_realization *r, struct kvp_error *err)
-{
-	const volatile sig_atomic_t *interrupt = r->options.interrupt;
-
-	if (!interrupt || !*interrupt)
-		return KVP_OK;
-	return kvp_error_set(err, KVP_EINTERRUPTED,
-			     "interrupted by signal %d", (int)*interrupt);
-}
-
 static int loop(struct kvp_share *s, struct pollfd *fds, struct kvp_error *err)
 {
 	uint64_t begun = now(), last = begun, probe = LOOK;
@@ -556,13 +545,13 @@ static int loop(struct kvp_share *s, struct pollfd *fds, struct kvp_error *err)
 	struct peer *open;
 	int code = KVP_OK;
 
-	s->open_files = count_open() + 2 * s->npeers + 8;
+	s->sender.most = batch_limit(s);
 	find_next_batch(s);
 	s->r->tick = tell_peers;
 	s->r->tick_cookie = s;
 	while (!code && (open = find_open(s))) {
 		again = false;
-		code = check_signal(s->r, err);
+		code = check_interrupt(s->r, err);
 		if (!code)
 			code = work(s, &progress, &again, err);
 		if (!code && progress)

@@ -15,7 +15,8 @@ static struct rank *rank_of(struct kvp_realization *r, uint32_t rank)
 	return &r->ranks[rank - r->options.first_rank];
 }
 
-static struct import *find_import(struct kvp_realization *r, uint32_t owner)
+const struct import *share_find_import(const struct kvp_realization *r,
+				       uint32_t owner)
 {
 	uint32_t i;
 
@@ -81,15 +82,8 @@ int share_reserve(struct kvp_share *s, struct kvp_error *err)
 static int read_free(struct kvp_realization *r, const struct import *m,
 		     size_t border, struct kvp_error *err)
 {
-	struct kvp_backend *b = backend_of(r);
-	size_t i;
-	int code = KVP_OK;
-
-	for (i = 0; i < m->nreaders && !code; i++)
-		code = b->device.memory(b, m->devices[i],
-					&m->free[border * m->nreaders + i],
-					err);
-	return code;
+	return read_free_memory(r, m->devices, m->nreaders,
+				m->free + border * m->nreaders, err);
 }
 
 /* Import a handle, map it and grant it. */
@@ -171,7 +165,7 @@ int share_import(struct kvp_share *s, uint32_t owner, uint64_t item,
 		 const struct kvp_shared *shared, struct kvp_error *err)
 {
 	size_t nstatics = s->plan->geometry.nstatics;
-	const struct import *m = find_import(s->r, owner);
+	const struct import *m = share_find_import(s->r, owner);
 
 	assert(m && item < share_count_items(s));
 	return item < nstatics ?
@@ -233,7 +227,7 @@ int share_match_patterns(struct kvp_share *s, const struct share_blob *owner,
 
 	r->stage.checking = true;
 	for (i = 0; i < owner->nranks && !code; i++) {
-		m = find_import(r, owner->first_rank + i);
+		m = share_find_import(r, owner->first_rank + i);
 		if (m)
 			code = match_rank(r, m, err);
 	}

@@ -24,9 +24,6 @@
 
 #define HEAD offsetof(struct message, offset)
 
-/* The process that connects shows the first halves of both tokens, the other
-   answers with the second halves, so that neither can give back what it got. */
-#define HALF (SHARE_TOKEN_BYTES / 2)
 
 /* "@NAME" is an abstract name: its path begins with a zero. */
 static socklen_t fill_address(struct sockaddr_un *a, const char *endpoint)
@@ -265,9 +262,9 @@ int share_send(struct kvp_share *s, struct peer *p, enum message_type type,
 
 	*sent = false;
 	if (type == MESSAGE_HELLO) {
-		half = p->greeted ? HALF : 0;
-		memcpy(m.to + half, p->blob->token + half, HALF);
-		memcpy(m.token + half, s->self.token + half, HALF);
+		half = p->greeted ? SHARE_TOKEN_HALF : 0;
+		memcpy(m.to + half, p->blob->token + half, SHARE_TOKEN_HALF);
+		memcpy(m.token + half, s->self.token + half, SHARE_TOKEN_HALF);
 	}
 	if (type == MESSAGE_BATCH) {
 		m.rank = s->r->ranks[b->rank].rank;
@@ -371,8 +368,8 @@ static struct peer *find_peer(struct kvp_share *s, const struct message *m)
 	for (i = 0; i < s->npeers; i++) {
 		p = &s->peers[i];
 		if (p->index == m->from && p->index < s->own && p->fd < 0 &&
-		    !memcmp(m->to, s->self.token, HALF) &&
-		    !memcmp(m->token, p->blob->token, HALF))
+		    !memcmp(m->to, s->self.token, SHARE_TOKEN_HALF) &&
+		    !memcmp(m->token, p->blob->token, SHARE_TOKEN_HALF))
 			return p;
 	}
 	return NULL;

@@ -405,12 +405,10 @@ uint64_t kvp_share_plane(const struct kvp_share *s, uint32_t rank,
 			 uint32_t plane)
 {
 	const struct kvp_realization *r = kvp_share_realization(s);
-	uint32_t i;
+	const struct import *m;
 
 	if (!r || plane >= r->plan->geometry.nplanes)
 		return 0;
-	for (i = 0; i < r->nimports; i++)
-		if (r->imports[i].rank == rank)
-			return r->imports[i].planes[plane];
-	return kvp_realization_plane(r, rank, plane);
+	m = share_find_import(r, rank);
+	return m ? m->planes[plane] : kvp_realization_plane(r, rank, plane);
 }

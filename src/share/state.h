@@ -18,8 +18,11 @@
 #define SHARE_BATCH_MAX 253
 
 enum message_type {
-	MESSAGE_HELLO = 1,	/* both tokens */
-	MESSAGE_BATCH,		/* chunks or one static item, and descriptors */
+	/* Halves of both tokens: the process that connects shows the first,
+	   the other answers with the second, so that neither can give back
+	   what it got. */
+	MESSAGE_HELLO = 1,
+	MESSAGE_BATCH,		/* descriptors of chunks or a static item */
 	MESSAGE_ACK,		/* the batch has been received */
 	MESSAGE_WRITTEN,	/* the patterns are written */
 	MESSAGE_CHECKED,	/* the patterns were read */
@@ -63,6 +66,8 @@ struct sender {
 	uint32_t count;		/* 0: not exported yet */
 	struct kvp_shared shared[SHARE_BATCH_MAX];
 	uint32_t nopen;		/* descriptors that are not closed */
+	uint32_t most;		/* descriptors of a batch */
+	uint32_t first;		/* the peer whose turn is the first */
 	uint32_t turn;		/* peers that are done with the batch */
 	bool waiting;		/* for peers' acknowledgement */
 };
@@ -87,8 +92,6 @@ struct kvp_share {
 	struct peer *peers;		/* [npeers], in order of blobs */
 	uint32_t npeers;
 	struct sender sender;
-	uint64_t open_files;		/* when the exchange began, and what
-					   connections will take */
 	bool written;			/* the patterns */
 	bool follows;			/* this process failed because
 					   another ended */
@@ -152,6 +155,10 @@ int share_run(struct kvp_share *s, struct kvp_error *err);
 uint64_t share_count_items(const struct kvp_share *s);
 bool share_is_imported(const struct kvp_share *s, uint32_t owner,
 		       uint64_t item, uint32_t first, uint32_t count);
+
+/* import.c: what is imported from a rank of another process, or NULL. */
+const struct import *share_find_import(const struct kvp_realization *r,
+				       uint32_t owner);
 
 /* import.c: reserve the address ranges of all imported planes; import,
    map and grant one item; read the patterns in a rank's planes; fill the
